@@ -102,7 +102,6 @@ export const CatalogChangesSchema = z
   })
   .meta({ id: 'CatalogChanges' })
 
-export type CatalogCounts = z.output<typeof CatalogCountsSchema>
 export type CatalogChanges = z.output<typeof CatalogChangesSchema>
 
 /** A line as the catalog holds it. */

@@ -1,5 +1,4 @@
 import { hasEmbeddedPostgres } from './embedded/home.ts'
-import { openEmbeddedPostgres } from './embedded/open-embedded-postgres.ts'
 import { openDatabase } from '../core/database/pool.ts'
 import type { Database } from '../core/database/pool.ts'
 import { UsageError } from '../base/errors.ts'
@@ -43,10 +42,12 @@ export async function openStore(
   const { applicationName, signal, waitMs, madeBy } = options
   if (settings.databaseUrl === undefined && madeBy !== undefined) requireEmbedded(settings, madeBy)
   const say = options.say ?? ((line: string) => options.log.info(line))
-  const embedded =
-    settings.databaseUrl === undefined
-      ? await openEmbeddedPostgres({ home: settings.home, log: say, signal })
-      : null
+  // Loaded here only: those with a PostgreSQL of their own need none of it.
+  const openEmbedded = async (home: string) => {
+    const { openEmbeddedPostgres } = await import('./embedded/open-embedded-postgres.ts')
+    return openEmbeddedPostgres({ home, log: say, signal })
+  }
+  const embedded = settings.databaseUrl === undefined ? await openEmbedded(settings.home) : null
   const databaseUrl = settings.databaseUrl ?? (embedded?.url as string)
   const database = openDatabase(databaseUrl, {
     max: settings.databasePoolSize,

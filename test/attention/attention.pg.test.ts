@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { listSource } from '../../src/features/catalog/lines.ts'
 import { importCatalog } from '../../src/features/catalog/import.ts'
 import { decideImport } from '../../src/features/catalog/held-import.ts'
 import { rolledBack } from '../../src/core/database/pool.ts'
@@ -185,77 +186,18 @@ describe('of the catalog', () => {
   })
 })
 
-/** What workers write, each with what ends it. A worker that lives is there in all. */
-const OF_THE_INSTALLATION: readonly [kind: string, begins: string, ends: string][] = [
-  [
-    'worker_blocked',
-    `update sync.workers set problem = 'The queue is full.', problem_since = now() - interval '61 seconds'`,
-    'update sync.workers set problem = null, problem_since = null',
-  ],
-  [
-    'no_worker',
-    `update collab_store.definitions set next_due_at = now() + interval '1 hour'; delete from sync.workers`,
-    'update collab_store.definitions set next_due_at = null',
-  ],
-  [
-    'nightly_missed',
-    `update collab_store.definitions set schedule_since = now() - interval '1 day'; insert into sync.nightly_due values (now() - interval '61 minutes')`,
-    `insert into sync.runs (trigger, status, requested_at, finished_at) values ('schedule', 'succeeded', now() - interval '61 minutes', now())`,
-  ],
-  [
-    'nightly_late',
-    `insert into sync.runs (trigger, status, requested_at, finished_at)
-      select 'schedule', 'succeeded', at, at + interval '1 hour'
-      from generate_series(now() - interval '9 days', now() - interval '2 days', '1 day') at;
-    insert into sync.runs (trigger, status, requested_at) values ('schedule', 'running', now() - interval '3 hours')`,
-    `update sync.runs set status = 'succeeded', finished_at = now() where finished_at is null`,
-  ],
-  [
-    'credentials',
-    `insert into sync.runs (trigger, status, stopped_for, problem, finished_at) values ('cli', 'failed', 'credentials', 'Unauthenticated.', now())`,
-    `insert into sync.runs (trigger, status, calls, requested_at, finished_at) values ('cli', 'succeeded', 1, now() + interval '1 second', now())`,
-  ],
-  [
-    'unreachable',
-    `insert into sync.runs (trigger, status, stopped_for, problem, finished_at) values ('cli', 'failed', 'unreachable', 'Nothing listens there.', now())`,
-    `update collab_store.batches set checked_at = now() + interval '1 second'`,
-  ],
-  [
-    'throttled',
-    `update sync.workers set waiting = jsonb_build_object('kind', 'throttled', 'since', now() - interval '61 seconds', 'sentence', 'Come again.')`,
-    'update sync.workers set waiting = null',
-  ],
-  [
-    'refresh_paused',
-    `update sync.refresh_state set paused_since = now(), paused_until = now(), reason = 'The service is away.'`,
-    'update sync.refresh_state set paused_since = null, paused_until = null, reason = null',
-  ],
-  [
-    'settings_differ',
-    `update sync.workers set settings = '{"SYNC_RATE_LIMIT": null}';
-    insert into sync.workers (worker_id, started_at, heartbeat_at, calls_in_flight, calls_limit, settings)
-    values ('w2', now(), now(), 0, 8, '{"SYNC_RATE_LIMIT": 5}')`,
-    `delete from sync.workers where worker_id = 'w2'`,
-  ],
-  [
-    'no_schedule',
-    'insert into sync.schedule (cron) values (null)',
-    `update sync.schedule set cron = '0 2 * * *'`,
-  ],
-]
-
-test.each(OF_THE_INSTALLATION)('%s', async (kind, begins, ends) => {
+/** How each other kind comes and goes: test/notify/notifier.pg.test.ts and nightly-runs.pg.test.ts. */
+test('refused credentials, until a later run could call the service', async () => {
   await recover()
   await rolledBack(live.database.pool, async (client) => {
-    const read = async () =>
-      (await client.query('select kind from sync.attention_by_kind order by 1')).rows
+    const read = async () => (await client.query('select kind from sync.attention_by_kind')).rows
     await client.query(
-      `insert into sync.workers (worker_id, started_at, heartbeat_at, calls_in_flight, calls_limit) values ('w1', now(), now(), 0, 8)`,
+      `insert into sync.runs (trigger, status, stopped_for, problem, finished_at) values ('cli', 'failed', 'credentials', 'Unauthenticated.', now())`,
     )
-    expect(await read()).toEqual([])
-    await client.query(begins)
-    expect(await read()).toEqual([{ kind }])
-    await client.query(ends)
+    expect(await read()).toEqual([{ kind: 'credentials' }])
+    await client.query(
+      `insert into sync.runs (trigger, status, calls, requested_at, finished_at) values ('cli', 'succeeded', 1, now() + interval '1 second', now())`,
+    )
     expect(await read()).toEqual([])
   })
 })
@@ -378,14 +320,7 @@ async function recover(): Promise<void> {
 }
 
 async function load(isWanted: (line: CatalogLine) => boolean, acceptsAll = true): Promise<void> {
-  const lines = [...catalogLines(live.world)].filter(isWanted)
-  const source = {
-    name: 'test',
-    unit: 'line' as const,
-    async *lines() {
-      yield* lines.map((line, place) => ({ number: place + 1, line }))
-    },
-  }
+  const source = listSource('test', [...catalogLines(live.world)].filter(isWanted))
   await importCatalog(live.database.pool, source, { prune: true, acceptsAll })
 }
 

@@ -2,7 +2,6 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { decideImport } from '../../src/features/catalog/held-import.ts'
 import { addToCatalog } from '../../src/features/catalog/change.ts'
 import { importCatalog } from '../../src/features/catalog/import.ts'
-import type { CatalogSource } from '../../src/features/catalog/lines.ts'
 import type { CatalogLine } from '../../src/documents/catalog-line.ts'
 import { readNameRedaction } from '../../src/features/privacy/rules.ts'
 import * as catalog from '../../src/core/database/statements/catalog.ts'
@@ -12,6 +11,7 @@ import { createTestDatabase } from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'
 import { openLive } from '../helpers/live.ts'
 import { askPages, wordsOf } from '../pages/ask-pages.ts'
+import { annotation, group, LINES, sourceOf } from './ninety-scopes.ts'
 
 let database: TestDatabase
 beforeEach(async () => {
@@ -19,31 +19,6 @@ beforeEach(async () => {
   await load(LINES)
 })
 afterEach(() => database.drop())
-
-/** 90 scopes: two organizations, one with a document and 82 annotations, the other with five user groups. */
-const LINES: readonly CatalogLine[] = [
-  ...Array.from({ length: 82 }, (_, n) => annotation(n)),
-  ...Array.from({ length: 5 }, (_, n) => group(n)),
-]
-
-function annotation(n: number, organizationId = 'acme'): CatalogLine {
-  return { organizationId, documentId: 'plan', annotationId: `a${n}` }
-}
-
-function group(n: number): CatalogLine {
-  return { organizationId: 'small', organizationUserGroupId: `g${n}` }
-}
-
-function sourceOf(lines: Iterable<CatalogLine>): CatalogSource {
-  return {
-    name: 'lines',
-    unit: 'line',
-    async *lines() {
-      let number = 0
-      for (const line of lines) yield { number: (number += 1), line }
-    },
-  }
-}
 
 function load(lines: Iterable<CatalogLine>, options: { acceptsAll?: boolean } = {}) {
   const redaction = readNameRedaction

@@ -1,47 +1,17 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { importCatalog } from '../../src/features/catalog/import.ts'
-import type { CatalogSource } from '../../src/features/catalog/lines.ts'
-import type { CatalogLine } from '../../src/documents/catalog-line.ts'
 import { buildCommand } from '../cli/built-command.ts'
 import type { BuiltCommand } from '../cli/built-command.ts'
 import { createTestDatabase } from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'
+import { LINES, sourceOf } from './ninety-scopes.ts'
 
 let database: TestDatabase
 beforeEach(async () => {
   database = await createTestDatabase()
-  await load(LINES)
+  await importCatalog(database.pool, sourceOf(LINES), { prune: true })
 })
 afterEach(() => database.drop())
-
-/** 90 scopes: two organizations, one with a document and 82 annotations, the other with five user groups. */
-const LINES: readonly CatalogLine[] = [
-  ...Array.from({ length: 82 }, (_, n) => annotation(n)),
-  ...Array.from({ length: 5 }, (_, n) => group(n)),
-]
-
-function annotation(n: number, organizationId = 'acme'): CatalogLine {
-  return { organizationId, documentId: 'plan', annotationId: `a${n}` }
-}
-
-function group(n: number): CatalogLine {
-  return { organizationId: 'small', organizationUserGroupId: `g${n}` }
-}
-
-function sourceOf(lines: Iterable<CatalogLine>): CatalogSource {
-  return {
-    name: 'lines',
-    unit: 'line',
-    async *lines() {
-      let number = 0
-      for (const line of lines) yield { number: (number += 1), line }
-    },
-  }
-}
-
-function load(lines: Iterable<CatalogLine>, options: { acceptsAll?: boolean } = {}) {
-  return importCatalog(database.pool, sourceOf(lines), { prune: true, ...options })
-}
 
 const NOT_HELD = 'Import 7 of the catalog is not held, none is: see collab-sync catalog show.'
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { listSource } from '../../src/features/catalog/lines.ts'
 import { importCatalog } from '../../src/features/catalog/import.ts'
-import type { CatalogSource } from '../../src/features/catalog/lines.ts'
+import type { CatalogLine } from '../../src/documents/catalog-line.ts'
 import type { StoredChange } from '../../src/features/export/changes.ts'
 import { prune } from '../../src/features/privacy/prune.ts'
 import { rolledBack } from '../../src/core/database/pool.ts'
@@ -50,15 +51,7 @@ beforeAll(async () => {
 })
 afterAll(() => live.close())
 
-function sourceOf(lines: readonly object[]): CatalogSource {
-  return {
-    name: 'world',
-    unit: 'line',
-    async *lines() {
-      for (const [index, line] of lines.entries()) yield { number: index + 1, line } as never
-    },
-  }
-}
+const sourceOf = (lines: readonly CatalogLine[]) => listSource('world', lines)
 
 /** Has the copy follow, and be what the tables are. @returns what changed, as `object change` */
 async function follow(): Promise<{ said: Set<string>; changes: StoredChange[] }> {

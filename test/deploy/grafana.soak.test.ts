@@ -1,11 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { readSignals, serviceRegistry } from '../../src/worker/telemetry/service-registry.ts'
-import { createWorkerMetrics } from '../../src/worker/telemetry/worker-metrics.ts'
-import { createTestDatabase } from '../helpers/database.ts'
-import type { TestDatabase } from '../helpers/database.ts'
+import { describe, expect, test } from 'vitest'
 import { MISSING } from '../soak/needs.ts'
 import { promtool } from '../telemetry/promtool.ts'
 import { fileText, yamlDocuments } from './yaml-files.ts'
@@ -22,34 +18,7 @@ const queries: string[] = panels
   .filter(({ expr }) => expr !== undefined)
   .map(({ expr }) => expr.replaceAll('$__rate_interval', '1m'))
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await createTestDatabase()
-  await database.pool.query(
-    `insert into sync.runs (trigger, status, started_at, finished_at) values ('schedule', 'succeeded', now(), now())`,
-  )
-})
-afterAll(() => database.drop())
-
 describe('the dashboard', () => {
-  test('asks Prometheus only for metrics that serve or a worker has', async () => {
-    const signals = {
-      stored: await readSignals(database.pool),
-      queue: { jobs: { waiting: 0 }, nextNightly: new Date() },
-    }
-    const worker = createWorkerMetrics()
-    const all = [
-      ...(await serviceRegistry(signals).getMetricsAsJSON()),
-      ...(await worker.registry.getMetricsAsJSON()),
-    ]
-    const exported = all.map(({ name }) => name)
-    expect(queries.length).toBeGreaterThan(8)
-    const asked = queries.flatMap((expr) =>
-      [...expr.matchAll(/collab_sync_\w+/g)].map(([name]) => name.replace(/_(bucket|sum)$/, '')),
-    )
-    expect(asked.filter((name) => !exported.includes(name))).toEqual([])
-  })
-
   test.skipIf(MISSING.includes('promtool'))(
     'asks Prometheus in its own language, says promtool',
     () => {

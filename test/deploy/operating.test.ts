@@ -25,11 +25,6 @@ describe('docs/OPERATING.md', () => {
     const options = words.filter((word) => word.startsWith('--'))
     expect(longOptions(command)).toEqual(expect.arrayContaining(options))
   })
-
-  test('links to what goes wrong and to what was measured', () => {
-    expect(page).toContain('(FAILURES.md)')
-    expect(page).toContain('(PERFORMANCE.md)')
-  })
 })
 
 function longOptions(command: Command | undefined): (string | undefined)[] {

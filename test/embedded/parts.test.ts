@@ -11,7 +11,6 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { packagedDirectory } from '../../src/worker/embedded/binaries.ts'
 import { homeError } from '../../src/worker/embedded/home.ts'
-import { startOf } from '../../src/worker/embedded/leases.ts'
 import { canTraverse, restrictDataDirectory } from '../../src/worker/embedded/server-directory.ts'
 import { boundLog, logSince } from '../../src/worker/embedded/server-files.ts'
 import { EnvironmentError, UsageError } from '../../src/base/errors.ts'
@@ -38,11 +37,6 @@ it('tells a full disk from a home that is not ours to write', () => {
   expect(full).toBeInstanceOf(EnvironmentError)
   expect(full.message).toMatch(/disk of COLLAB_SYNC_HOME \(\/data\/home\) is full/)
   expect(homeError('/data/home', { code: 'EROFS' })).toBeInstanceOf(UsageError)
-})
-
-it('names a process by its start, which is the same each time and null for none', async () => {
-  expect(await startOf(process.pid)).toBe(await startOf(process.pid))
-  expect(await startOf(999_999_999)).toBeNull()
 })
 
 it('finds the one directory on the way that an account may not pass through', async () => {

@@ -96,6 +96,26 @@ it('repairs a killed server on the port it had, with all that was committed', as
   expect(await ask(url, 'select count(*) from kept')).toBe('1000')
 })
 
+it('leaves a server that it repaired to a process that had it open before', async () => {
+  await copyHome(home)
+  const owner = hold()
+  const url = await urlOf(owner)
+  process.kill(serverPid(join(home, 'server')), 'SIGKILL')
+  const next = hold()
+  expect(await urlOf(next)).toBe(url)
+  const leases = `select count(*) from pg_stat_activity where application_name = 'collab-sync lease'`
+  await expect.poll(() => ask(url, leases), { timeout: 20_000 }).toBe('2')
+  await next.close()
+  expect(await ask(url, leases)).toBe('1')
+  await owner.close()
+  await expect(ask(url, 'select 1')).rejects.toThrow('ECONNREFUSED')
+})
+
+it('starts in a home whose path a shell would change', async () => {
+  home = join(directory, `a "$HOME" isn't \`b\``)
+  expect(await ask(await urlOf(hold()), 'select 1')).toBe('1')
+})
+
 it('waits for the queries of a killed server to end before it starts another', async () => {
   await copyHome(home)
   const owner = hold()
@@ -211,7 +231,6 @@ describe.runIf(isRoot)('as root', () => {
     await copyHome(home)
     await urlOf(hold())
     chmodSync(home, 0o777)
-    chmodSync(join(home, 'leases'), 0o777)
     expect((await hold({ uid: user }).opened).error).toMatchObject({
       name: 'UsageError',
       message: expect.stringMatching(/COLLAB_SYNC_HOME .* belongs to another user/),

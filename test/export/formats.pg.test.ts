@@ -105,6 +105,21 @@ async function rows(text: string): Promise<Record<string, unknown>[]> {
   return (await live.database.pool.query(text)).rows
 }
 
+/** Runs `work` while there is such a view of reporting. */
+async function withView(name: string, select: string, work: () => Promise<void>): Promise<void> {
+  await live.database.pool.query(`create view reporting.${name} as ${select}`)
+  try {
+    await work()
+  } finally {
+    await live.database.pool.query(`drop view reporting.${name}`)
+  }
+}
+
+function objectsOf(file: string): Record<string, unknown>[] {
+  const lines = readFileSync(file, 'utf8').trimEnd().split('\n')
+  return lines.map((line) => JSON.parse(line))
+}
+
 const BY_ID = 'order by organization_id, document_id, annotation_id, comment_id'
 const IDS = ['organization_id', 'document_id', 'annotation_id', 'comment_id'] as const
 
@@ -190,43 +205,32 @@ describe('CSV', () => {
   })
 
   test('ids, numbers and JSON are never changed, whatever they look like', async () => {
-    await live.database.pool.query(
-      `create view reporting.below_zero as select -1 as whole, -0.5::numeric as part, '-1'::jsonb as json, '-1' as user_id,
-        '=1' as id, '-1' as text, '-1' as valid`,
-    )
-    try {
+    const select = `select -1 as whole, -0.5::numeric as part, '-1'::jsonb as json, '-1' as user_id, '=1' as id, '-1' as text,
+      '-1' as valid`
+    await withView('below_zero', select, async () => {
       const { out } = await exported({ object: 'below_zero', byteOrderMark: false }, 'zero.csv')
       expect(readFileSync(out, 'utf8')).toBe(
         "whole,part,json,user_id,id,text,valid\r\n-1,-0.5,-1,-1,=1,'-1,'-1\r\n",
       )
-    } finally {
-      await live.database.pool.query('drop view reporting.below_zero')
-    }
+    })
   })
 })
 
 test('NDJSON has one object a row, numbers with every digit, and JSON as it is', async () => {
-  await live.database.pool.query(
-    `create view reporting.exact as select 9007199254740993 as big, 0.10::numeric as part, 'NaN'::numeric as odd,
+  const select = `select 9007199254740993 as big, 0.10::numeric as part, 'NaN'::numeric as odd,
       '{"n": 12345678901234567890.10}'::jsonb as json, array['a', null, '"'] as list, true as yes, null::text as nothing,
-      timestamptz '2026-01-02 03:04:05.678901+02' as at, interval '1 day 2 hours' as span, date '2026-01-02' as day`,
-  )
-  try {
+      timestamptz '2026-01-02 03:04:05.678901+02' as at, interval '1 day 2 hours' as span, date '2026-01-02' as day`
+  await withView('exact', select, async () => {
     const { out } = await exported({ object: 'exact', format: 'ndjson' }, 'exact.ndjson')
     expect(readFileSync(out, 'utf8')).toBe(
       '{"big":9007199254740993,"part":0.10,"odd":"NaN","json":{"n": 12345678901234567890.10},"list":["a", null, "\\""],' +
         '"yes":true,"nothing":null,"at":"2026-01-02T01:04:05.678901Z","span":"P1DT2H","day":"2026-01-02"}\n',
     )
-  } finally {
-    await live.database.pool.query('drop view reporting.exact')
-  }
+  })
   const { out } = await exported({ format: 'ndjson' }, 'comments.ndjson')
-  const read = readFileSync(out, 'utf8')
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line))
+  const read = objectsOf(out)
   const stored = sorted(await rows(`select * from collab.comments ${BY_ID}`))
-  expect(sorted(read).map(({ raw }) => raw)).toEqual(stored.map(({ raw }) => raw))
+  expect(sorted(read).map((row) => row['raw'])).toEqual(stored.map((row) => row['raw']))
   expect(sorted(read).map((row) => row['comment_text'])).toEqual(
     stored.map((row) => row['comment_text']),
   )
@@ -271,21 +275,14 @@ describe('Parquet', () => {
   })
 
   test('an export without rows is a file that can be read', async () => {
-    await live.database.pool.query(
-      'create view reporting.nothing as select 1 as n, now() as at where false',
-    )
-    try {
-      const { out, rows: count } = await exported(
-        { object: 'nothing', format: 'parquet' },
-        'none.parquet',
-      )
+    await withView('nothing', 'select 1 as n, now() as at where false', async () => {
+      const request = { object: 'nothing', format: 'parquet' } as const
+      const { out, rows: count } = await exported(request, 'none.parquet')
       expect(count).toBe(0)
       const file = await asyncBufferFromFile(out)
       expect((await parquetMetadataAsync(file)).num_rows).toBe(0n)
       expect(await parquetReadObjects({ file })).toEqual([])
-    } finally {
-      await live.database.pool.query('drop view reporting.nothing')
-    }
+    })
   })
 })
 
@@ -310,10 +307,7 @@ describe('what is exported', () => {
       { organizationId: first, object: 'users', format: 'ndjson' },
       'one',
     )
-    const ids = readFileSync(out, 'utf8')
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line).organization_id)
+    const ids = objectsOf(out).map((row) => row['organization_id'])
     expect(new Set(ids)).toEqual(new Set([first]))
   })
 
@@ -326,10 +320,7 @@ describe('what is exported', () => {
     addComment(live.world, place, { text: 'changed since' })
     await live.run()
     const { out } = await exported({ since: before.nextSince, format: 'ndjson' }, 'since')
-    const texts = readFileSync(out, 'utf8')
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line).comment_text)
+    const texts = objectsOf(out).map((row) => row['comment_text'])
     expect(texts).toContain('changed since')
   })
 
@@ -458,17 +449,13 @@ describe('what cannot be exported is said, and leaves no file behind', () => {
   })
 
   test('an export that fails half-way leaves the file of before, and nothing else', async () => {
-    await live.database.pool.query(
-      'create view reporting.broken as select 1 / (5000 - n) as one from generate_series(1, 6000) n',
-    )
     const out = join(directory, 'kept.csv')
     writeFileSync(out, 'of before')
-    try {
+    const select = 'select 1 / (5000 - n) as one from generate_series(1, 6000) n'
+    await withView('broken', select, async () => {
       await expect(exported({ object: 'broken' }, 'kept.csv')).rejects.toThrow('division by zero')
       expect(readFileSync(out, 'utf8')).toBe('of before')
       expect(readdirSync(directory).filter((name) => name.includes('partial'))).toEqual([])
-    } finally {
-      await live.database.pool.query('drop view reporting.broken')
-    }
+    })
   })
 })

@@ -18,6 +18,7 @@ import { addUser } from '../../src/demo/changes.ts'
 import { randomChanges } from '../../src/demo/random-changes.ts'
 import { eraseUser } from '../../src/features/privacy/erase/erase-user.ts'
 import { UsageError } from '../../src/base/errors.ts'
+import { listSource } from '../../src/features/catalog/lines.ts'
 import { importCatalog } from '../../src/features/catalog/import.ts'
 import { exportByState, lockState } from '../../src/features/export/state.ts'
 import { buildCommand } from '../cli/built-command.ts'
@@ -126,13 +127,7 @@ describe('all that a copy may be kept of equals the tables after', () => {
   test('an import that prunes', async () => {
     const [first, ...lines] = [...catalogLines(live.world)].toReversed()
     expect(first).toBeDefined()
-    const source = {
-      name: 'world',
-      unit: 'line',
-      async *lines() {
-        for (const [index, line] of lines.entries()) yield { number: index + 1, line } as never
-      },
-    } as const
+    const source = listSource('world', lines)
     await importCatalog(live.database.pool, source, { prune: true, acceptsAll: true })
     await follow()
   })

@@ -1,11 +1,11 @@
 import { randomInt } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, readdirSync } from 'node:fs'
 import { readlinkSync, rmSync, statfsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import type pg from 'pg'
-import { startOf } from '../../src/worker/embedded/leases.ts'
 import { until } from './until.ts'
 
 /**
@@ -101,6 +101,28 @@ export async function makeFolder(parent: string): Promise<string> {
   const folder = join(parent, folderName(process.pid, (await startOf(process.pid)) ?? ''))
   mkdirSync(folder, { mode: 0o755 })
   return folder
+}
+
+/**
+ * When a process began, in clock ticks since boot, which together with the id identifies it; null when there is no such
+ * process, '' where the system does not tell.
+ */
+async function startOf(pid: number): Promise<string | null> {
+  if (process.platform !== 'linux') return hasProcess(pid) ? '' : null
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null)
+  if (stat === null) return null
+  // The name in parentheses may hold spaces: fields are counted from its end. The first is the state (Z: killed, only
+  // not yet collected), the twentieth the start.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return fields[0] === 'Z' ? null : (fields[19] ?? '')
+}
+
+function hasProcess(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
 }
 
 /** The folder's name tells its owner at once, so that none is ever without one. */

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import { bodyFor, describeNotification } from '../../src/features/notify/message.ts'
-import { ATTENTION } from '../../src/features/notify/notification.ts'
 import type { Notification } from '../../src/features/notify/notification.ts'
 
 const RUN = '0193a6c5-0000-7000-8000-000000000001'
@@ -36,133 +35,34 @@ const FAILING = {
   words: null,
 } as const satisfies Notification
 
-const RESOLVED = new Set(Object.values(ATTENTION).map(([, resolved]) => resolved))
+const SHOWS = `\`collab-sync status ${RUN}\` shows why`
 
-const ALL: Notification[] = [
-  FAILED,
-  { ...FAILED, kind: 'run.cancelled', trigger: 'http', scopesFailed: 0, scopesSkipped: 10 },
-  FAILING,
-  {
-    ...FAILING,
-    kind: 'worker.blocked',
-    organizations: 0,
-    first: null,
-    sentence: '2 workers cannot work.',
-    fix: '`collab-sync doctor` checks the connections.',
-    words: 'host:7:abc: The queue refuses jobs: READONLY.',
-  },
-  ...[...RESOLVED].map((kind) => ({ kind, at: AT })),
-  {
-    kind: 'members.changed',
-    at: AT,
-    members: 2,
-    first: [
-      { object: 'comment', member: '<!channel> *a*', change: 'new', types: ['object'] },
-      { object: 'user', member: 'data.age', change: 'type', types: ['string'] },
-    ],
-  },
-]
-
-test('each notification says what happened, and what is bad says what to do', () => {
-  expect(
-    ALL.map((notification) => {
-      const { text, action } = describeNotification(notification)
-      return [notification.kind, text, action]
-    }),
-  ).toMatchInlineSnapshot(`
-    [
-      [
-        "run.failed",
-        "The nightly run failed.",
-        "\`collab-sync status 0193a6c5-0000-7000-8000-000000000001\` shows why, \`collab-sync run --failed-of 0193a6c5-0000-7000-8000-000000000001\` retries what failed.",
-      ],
-      [
-        "run.cancelled",
-        "A run (http) was cancelled.",
-        null,
-      ],
-      [
-        "scopes.failing",
-        "12 scopes failed at the last request, in 7 organizations.",
-        "\`collab-sync run --failed-of 0193a6c5\` requests what failed again.",
-      ],
-      [
-        "worker.blocked",
-        "2 workers cannot work. host:7:abc: The queue refuses jobs: READONLY.",
-        "\`collab-sync doctor\` checks the connections.",
-      ],
-      [
-        "scopes.recovered",
-        "No scope fails any more, apart from held listings.",
-        null,
-      ],
-      [
-        "freshness.recovered",
-        "All scopes are checked within FRESHNESS_PROMISE again, apart from those that fail or are held.",
-        null,
-      ],
-      [
-        "held.settled",
-        "No listing of users is held any more.",
-        null,
-      ],
-      [
-        "rejected.settled",
-        "No rejected record needs a decision any more.",
-        null,
-      ],
-      [
-        "catalog.settled",
-        "No import of the catalog is held any more.",
-        null,
-      ],
-      [
-        "catalog.recovered",
-        "The source of the catalog can be read again.",
-        null,
-      ],
-      [
-        "worker.recovered",
-        "All running workers can work again.",
-        null,
-      ],
-      [
-        "worker.back",
-        "A worker is alive again, or none is needed any more.",
-        null,
-      ],
-      [
-        "nightly.recovered",
-        "No nightly run is missing or late any more.",
-        null,
-      ],
-      [
-        "credentials.accepted",
-        "The service accepts COLLAB_API_KEY and COLLAB_AUTH_TOKEN again.",
-        null,
-      ],
-      [
-        "service.recovered",
-        "The service responds again, and no worker waits for it any more.",
-        null,
-      ],
-      [
-        "refresh.resumed",
-        "Continuous refresh has resumed.",
-        null,
-      ],
-      [
-        "settings.agree",
-        "All running workers have the same settings again.",
-        null,
-      ],
-      [
-        "members.changed",
-        "The structure of the service's records changed (2 changes).",
-        "Check whether your reports use these fields. reporting.observed_members lists all fields.",
-      ],
-    ]
-  `)
+test.each<[Notification, text: string, action: string | null]>([
+  [
+    FAILED,
+    'The nightly run failed.',
+    `${SHOWS}, \`collab-sync run --failed-of ${RUN}\` retries what failed.`,
+  ],
+  [
+    { ...FAILED, scopesFailed: 0, trigger: 'refresh' },
+    'The continuous refresh of one day failed.',
+    `${SHOWS}.`,
+  ],
+  [{ ...FAILED, kind: 'run.cancelled', trigger: 'http' }, 'A run (http) was cancelled.', null],
+  [FAILING, FAILING.sentence, FAILING.fix],
+  [
+    { ...FAILING, kind: 'worker.blocked', words: 'READONLY.' },
+    `${FAILING.sentence} READONLY.`,
+    FAILING.fix,
+  ],
+  [{ kind: 'worker.back', at: AT }, 'A worker is alive again, or none is needed any more.', null],
+  [
+    { kind: 'members.changed', at: AT, members: 2, first: [] },
+    "The structure of the service's records changed (2 changes).",
+    'Check whether your reports use these fields. reporting.observed_members lists all fields.',
+  ],
+])('notification %# says what happened, and what to do about it', (notification, text, action) => {
+  expect(describeNotification(notification)).toMatchObject({ text, action })
 })
 
 test('what needs a person names when it began and the first organizations', () => {

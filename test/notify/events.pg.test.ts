@@ -1,58 +1,17 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import type { Notifier } from '../../src/features/notify/notifier.ts'
-import { startReceiver } from './receiver-server.ts'
-import type { ReceiverServer } from './receiver-server.ts'
-import { openRig } from './rig.ts'
-import type { Rig } from './rig.ts'
+import { expect, test } from 'vitest'
+import { reportingRig } from './rig.ts'
 
 /** What is reported as it happens: runs, and records that the service sends otherwise than before. */
 
-let receiver: ReceiverServer
-let rig: Rig
-let notifier: Notifier
-/** What the receiver took since the test began. */
-let told: () => { type: string; data: Record<string, unknown> }[]
-const types = () => told().map(({ type }) => type)
-const sql = async (text: string, values: unknown[] = []) =>
-  (await rig.database.pool.query(text, values)).rows
-
-beforeAll(async () => {
-  receiver = await startReceiver()
-})
-afterAll(async () => {
-  await rig.close()
-  await receiver.close()
-})
-
-beforeEach(async () => {
-  await rig?.close()
-  rig = await openRig([{ shape: 'json', url: `${receiver.url}/hook` }])
-  notifier = rig.notifier()
-  const before = receiver.received.length
-  told = () => receiver.received.slice(before).map(({ body }) => body)
-  await watchSince(48)
-})
-
-/** Looks twice, so that what is resolved is reported, and delivers. */
-async function look(): Promise<void> {
-  await notifier.look()
-  await notifier.look()
-  await notifier.deliver()
-}
-
-/** As if somebody had looked for so many hours. */
-async function watchSince(hours: number): Promise<void> {
-  await sql('update sync.notify_watch set watching_since = now() - make_interval(hours => $1)', [
-    hours,
-  ])
-}
+const on = reportingRig()
+const { told, types, sql, watchSince, look } = on
 
 test('a failed and a cancelled run are reported, but no other, and none of hints', async () => {
-  const runId = await rig.endedRun({ status: 'failed', failed: 10 })
-  await rig.endedRun({ status: 'cancelled', asked: 1 })
-  await rig.endedRun({ status: 'partial', failed: 1 })
-  await rig.endedRun()
-  await rig.endedRun({ status: 'failed', trigger: 'hint', failed: 10 })
+  const runId = await on.rig.endedRun({ status: 'failed', failed: 10 })
+  await on.rig.endedRun({ status: 'cancelled', asked: 1 })
+  await on.rig.endedRun({ status: 'partial', failed: 1 })
+  await on.rig.endedRun()
+  await on.rig.endedRun({ status: 'failed', trigger: 'hint', failed: 10 })
   await look()
   expect(types().toSorted()).toEqual(['run.cancelled', 'run.failed'])
   const failed = told().find(({ type }) => type === 'run.failed')
@@ -60,10 +19,10 @@ test('a failed and a cancelled run are reported, but no other, and none of hints
 })
 
 test('what ended before anybody looked, or more than a day ago, is not reported', async () => {
-  await rig.endedRun({ status: 'failed', failed: 10, asked: 30, ended: 25 })
+  await on.rig.endedRun({ status: 'failed', failed: 10, asked: 30, ended: 25 })
   await look()
   await watchSince(1)
-  await rig.endedRun({ status: 'failed', failed: 10, asked: 3, ended: 2 })
+  await on.rig.endedRun({ status: 'failed', failed: 10, asked: 3, ended: 2 })
   await look()
   expect(told()).toEqual([])
 })
@@ -97,7 +56,7 @@ test('what the service sends otherwise than before is reported once, and nothing
 })
 
 test('nobody looks more often than is asked for, whoever looks', async () => {
-  const patient = rig.notifier({ secondsBetween: 3600 })
+  const patient = on.rig.notifier({ secondsBetween: 3600 })
   expect([await patient.look(), await patient.look()]).toEqual([true, false])
-  expect(await rig.notifier({ secondsBetween: 3600 }).look()).toBe(false)
+  expect(await on.rig.notifier({ secondsBetween: 3600 }).look()).toBe(false)
 })

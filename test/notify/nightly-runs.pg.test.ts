@@ -1,34 +1,13 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import * as definitions from '../../src/core/database/statements/definitions.ts'
-import type { Notifier } from '../../src/features/notify/notifier.ts'
-import { startReceiver } from './receiver-server.ts'
-import type { ReceiverServer } from './receiver-server.ts'
-import { openRig } from './rig.ts'
-import type { Rig } from './rig.ts'
+import { reportingRig } from './rig.ts'
 
 /** What is reported of nightly runs: one that does not start, and one that takes far longer than usual. */
 
-let receiver: ReceiverServer
-let rig: Rig
-let notifier: Notifier
-let types: () => string[]
-const sql = async (text: string, values: unknown[] = []) =>
-  (await rig.database.pool.query(text, values)).rows
-
-beforeAll(async () => {
-  receiver = await startReceiver()
-})
-afterAll(async () => {
-  await rig.close()
-  await receiver.close()
-})
+const on = reportingRig()
+const { types, sql, look } = on
 
 beforeEach(async () => {
-  await rig?.close()
-  rig = await openRig([{ shape: 'json', url: `${receiver.url}/hook` }])
-  notifier = rig.notifier()
-  const before = receiver.received.length
-  types = () => receiver.received.slice(before).map(({ body }) => body.type)
   await note(11)
   await sql(`update collab_store.definitions set schedule_since = now() - interval '9 days'`)
 })
@@ -38,7 +17,7 @@ async function note(hoursAgo: number, schedule = '0 2 * * * UTC'): Promise<void>
   const due = (days: number) =>
     new Date(Date.now() - (hoursAgo - 24 * days) * 3_600_000).toISOString()
   await sql('delete from sync.nightly_due')
-  await definitions.setSchedule.run(rig.database.pool, {
+  await definitions.setSchedule.run(on.rig.database.pool, {
     schedule,
     timeZone: 'UTC',
     days: [],
@@ -51,17 +30,11 @@ async function note(hoursAgo: number, schedule = '0 2 * * * UTC'): Promise<void>
   )
 }
 
-async function look(): Promise<void> {
-  await notifier.look()
-  await notifier.look()
-  await notifier.deliver()
-}
-
 test('a nightly run that does not start is reported once, and when one has started', async () => {
   await look()
   await look()
   expect(types()).toEqual(['nightly.missed'])
-  const runId = await rig.endedRun({ trigger: 'schedule' })
+  const runId = await on.rig.endedRun({ trigger: 'schedule' })
   await look()
   expect(types()).toEqual(['nightly.missed', 'nightly.recovered'])
   await sql('delete from sync.runs where run_id = $1', [runId])
@@ -72,11 +45,11 @@ test('a nightly run that does not start is reported once, and when one has start
 test.each([
   ['that is not late yet', () => note(0.4)],
   ['before the schedule was known or set anew', () => note(11, '0 3 * * * UTC')],
-  ['that started', () => rig.endedRun({ trigger: 'schedule', asked: 11, ended: 10 })],
+  ['that started', () => on.rig.endedRun({ trigger: 'schedule', asked: 11, ended: 10 })],
   [
     'while the one before is still under way',
     async () => {
-      const runId = await rig.endedRun({ trigger: 'schedule', asked: 20 })
+      const runId = await on.rig.endedRun({ trigger: 'schedule', asked: 20 })
       await sql(`update sync.runs set status = 'running', finished_at = null where run_id = $1`, [
         runId,
       ])
@@ -89,7 +62,7 @@ test.each([
 })
 
 test('a night that comes while no worker is alive is missing as well', async () => {
-  await rig.endedRun({ trigger: 'schedule', asked: 35, ended: 34 })
+  await on.rig.endedRun({ trigger: 'schedule', asked: 35, ended: 34 })
   await note(35)
   await sql('delete from sync.workers')
   await sql(`update collab_store.definitions set worker_left_at = now() - interval '20 hours'`)
@@ -99,8 +72,8 @@ test('a night that comes while no worker is alive is missing as well', async () 
 
 test('a nightly run beyond its usual time is reported once, and that it has finished', async () => {
   for (const hours of [73, 49, 25])
-    await rig.endedRun({ trigger: 'schedule', asked: hours, ended: hours - 1 })
-  const runId = await rig.endedRun({ trigger: 'schedule' })
+    await on.rig.endedRun({ trigger: 'schedule', asked: hours, ended: hours - 1 })
+  const runId = await on.rig.endedRun({ trigger: 'schedule' })
   const begun = (minutesAgo: number) =>
     sql(
       `update sync.runs set status = 'running', finished_at = null, requested_at = now() - make_interval(mins => $2)

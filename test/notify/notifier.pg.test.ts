@@ -1,37 +1,12 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { Notifier } from '../../src/features/notify/notifier.ts'
-import { startReceiver } from './receiver-server.ts'
-import type { ReceiverServer } from './receiver-server.ts'
-import { lookTogether, openRig } from './rig.ts'
-import type { Rig } from './rig.ts'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { lookTogether, reportingRig } from './rig.ts'
 
 /** How kinds of sync.attention are reported: once, however many processes look, and once more when they are resolved. */
 
-let receiver: ReceiverServer
-let rig: Rig
-let notifier: Notifier
-/** What the receiver took since the test began. */
-let told: () => { type: string; data: Record<string, unknown> }[]
-const types = () => told().map(({ type }) => type)
-const sql = async (text: string, values: unknown[] = []) =>
-  (await rig.database.pool.query(text, values)).rows
-
-beforeAll(async () => {
-  receiver = await startReceiver()
-})
-afterAll(async () => {
-  await rig.close()
-  await receiver.close()
-})
+const on = reportingRig()
+const { told, types, sql, look } = on
 
 beforeEach(async () => {
-  await rig?.close()
-  rig = await openRig([{ shape: 'json', url: `${receiver.url}/hook` }])
-  notifier = rig.notifier()
-  const before = receiver.received.length
-  told = () => receiver.received.slice(before).map(({ body }) => body)
-  // As if somebody had looked for two days.
-  await sql(`update sync.notify_watch set watching_since = now() - interval '2 days'`)
   await sql(`insert into collab_store.organizations (organization_id) values ('acme')`)
   await sql(
     `insert into collab_store.batches (organization_key, operation, batch_no, scopes, checked_at)
@@ -39,16 +14,9 @@ beforeEach(async () => {
   )
 })
 
-/** Looks twice, so that what is resolved is reported, and delivers. */
-async function look(): Promise<void> {
-  await notifier.look()
-  await notifier.look()
-  await notifier.deliver()
-}
-
 /** The listing of the organization fails, in a run that has finished. */
 async function failListing(trigger = 'cli'): Promise<void> {
-  const runId = await rig.endedRun({ status: 'partial', trigger, failed: 1 })
+  const runId = await on.rig.endedRun({ status: 'partial', trigger, failed: 1 })
   await sql(
     `update collab_store.organizations set own_checked_at = '-infinity', failing_since = now()`,
   )
@@ -68,7 +36,7 @@ async function hold(): Promise<void> {
   await sql(
     `insert into sync.held (run_id, batch_key, kind, scope_key, organization_id, users_before, content_digest, missing_user_ids)
     select $1, batch_key, 'organization', organization_key, 'acme', 10, '', '{u1,u2,u3}' from collab_store.batches`,
-    [await rig.endedRun({ status: 'partial' })],
+    [await on.rig.endedRun({ status: 'partial' })],
   )
 }
 
@@ -78,7 +46,7 @@ async function reject(): Promise<void> {
   await sql(
     `insert into sync.rejected_records (run_id, operation, organization_id, reason, record, is_whole, digest)
     values ($1, 'users', 'acme', 'odd', '{"secret": 1}', true, '\\x01')`,
-    [await rig.endedRun({ status: 'partial' })],
+    [await on.rig.endedRun({ status: 'partial' })],
   )
 }
 
@@ -112,7 +80,7 @@ const waitingFor = (secondsAgo: number) => ({
 async function stopFor(reason: string, secondsAgo: number): Promise<void> {
   await sql(
     `update sync.runs set stopped_for = $2, calls = 1, finished_at = now() - make_interval(secs => $3) where run_id = $1`,
-    [await rig.endedRun({ trigger: 'hint' }), reason, secondsAgo],
+    [await on.rig.endedRun({ trigger: 'hint' }), reason, secondsAgo],
   )
   await sql(`update collab_store.batches set checked_at = now() - interval '1 hour'`)
 }
@@ -283,8 +251,8 @@ describe('what needs a person', () => {
 
   test('is resolved by the second look in a row that does not find it', async () => {
     const lookOnce = async () => {
-      await notifier.look()
-      await notifier.deliver()
+      await on.notifier.look()
+      await on.notifier.deliver()
       return types()
     }
     await hold()
@@ -320,7 +288,7 @@ describe('what needs a person', () => {
   test('waits for the end of a run that was requested before, unless it is one of a hint', async () => {
     await addWorker('w1')
     const runs = await Promise.all(
-      ['cli', 'hint', 'refresh'].map((trigger) => rig.endedRun({ trigger, asked: 1 })),
+      ['cli', 'hint', 'refresh'].map((trigger) => on.rig.endedRun({ trigger, asked: 1 })),
     )
     await sql(`update sync.runs set status = 'running', finished_at = null`)
     await hold()
@@ -376,9 +344,9 @@ describe('what needs a person', () => {
 })
 
 test('many processes that look at once report it once', async () => {
-  const three = [notifier, rig.notifier(), rig.notifier()]
+  const three = [on.notifier, on.rig.notifier(), on.rig.notifier()]
   await hold()
-  await rig.endedRun({ status: 'failed', failed: 10 })
+  await on.rig.endedRun({ status: 'failed', failed: 10 })
   await lookTogether(three)
   expect(types().toSorted()).toEqual(['held.waiting', 'run.failed'])
   await resolveHeld()
@@ -389,12 +357,12 @@ test('many processes that look at once report it once', async () => {
 test('a kind that cannot be checked is logged once, and the others are reported', async () => {
   await sql('alter table sync.member_changes rename to gone')
   await sql('alter view sync.attention_by_kind rename to gone_too')
-  await rig.endedRun({ status: 'failed', failed: 10 })
+  await on.rig.endedRun({ status: 'failed', failed: 10 })
   await look()
   await sql('alter view sync.gone_too rename to attention_by_kind')
   await imported('failed')
   await look()
   expect(types()).toEqual(['run.failed', 'catalog.failed'])
-  const failures = rig.logged.filter((line) => line.includes('could not be checked'))
+  const failures = on.rig.logged.filter((line) => line.includes('could not be checked'))
   expect(failures.map((line) => JSON.parse(line).kind)).toEqual(['attention', 'members'])
 })

@@ -1,8 +1,11 @@
 import { pino } from 'pino'
+import { afterAll, beforeAll, beforeEach } from 'vitest'
 import { Notifier } from '../../src/features/notify/notifier.ts'
 import type { NotifierOptions } from '../../src/features/notify/notifier.ts'
 import { createTestDatabase } from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'
+import { startReceiver } from './receiver-server.ts'
+import type { Received, ReceiverServer } from './receiver-server.ts'
 
 export const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 
@@ -62,6 +65,44 @@ export async function openRig(addresses: NotifierOptions['addresses']): Promise<
     },
     close: () => database.drop(),
   }
+}
+
+/** A receiver for the tests of a file, and for each of them a rig and a notifier that has watched for two days. */
+export function reportingRig() {
+  let receiver: ReceiverServer
+  let before: number
+  const on = {
+    rig: undefined as unknown as Rig,
+    notifier: undefined as unknown as Notifier,
+    /** What the receiver was sent since the test began. */
+    told: (): Received['body'][] => receiver.received.slice(before).map(({ body }) => body),
+    types: (): string[] => on.told().map(({ type }) => type),
+    sql: async (text: string, values: unknown[] = []) =>
+      (await on.rig.database.pool.query(text, values)).rows,
+    /** As if a process had looked for so many hours. */
+    watchSince: (hours: number) =>
+      on.sql('update sync.notify_watch set watching_since = now() - make_interval(hours => $1)', [
+        hours,
+      ]),
+    /** Looks twice, so that what is resolved is reported, and delivers. */
+    async look() {
+      await on.notifier.look()
+      await on.notifier.look()
+      await on.notifier.deliver()
+    },
+  }
+  beforeAll(async () => {
+    receiver = await startReceiver()
+  })
+  beforeEach(async () => {
+    on.rig = await openRig([{ shape: 'json', url: `${receiver.url}/hook` }])
+    on.notifier = on.rig.notifier()
+    before = receiver.received.length
+    await on.watchSince(48)
+    return () => on.rig.close()
+  })
+  afterAll(() => receiver.close())
+  return on
 }
 
 /** All look and deliver at the same time, until nobody finds anything more to do. */

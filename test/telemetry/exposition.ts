@@ -1,5 +1,5 @@
 /** One line of numbers. */
-export interface Sample {
+interface Sample {
   readonly name: string
   readonly labels: Readonly<Record<string, string>>
   readonly value: number
@@ -8,49 +8,48 @@ export interface Sample {
 /** A metric with its samples; of a histogram those of its buckets, sum and count. */
 export interface Family {
   readonly name: string
-  readonly type: string
   readonly help: string
   readonly samples: Sample[]
 }
 
 /**
- * Reads Prometheus's text format, version 0.0.4, as strictly as it is written down: every family has one HELP and one
- * TYPE before its samples, families do not mix, no series comes twice, names and escapes are as allowed, buckets add up.
- * @throws naming the line
+ * Reads Prometheus's text format. Whether it is well-formed is promtool's to say, in the other lane.
+ * @throws naming what cannot be read, comes twice, or is named against the conventions
  */
 export function parseExposition(text: string): Map<string, Family> {
-  if (!text.endsWith('\n')) throw new Error('The last line has no end.')
   const families = new Map<string, Family>()
   const series = new Set<string>()
-  let help: [name: string, help: string] | null = null
-  let open: Family | null = null
-  for (const line of text.split('\n')) {
-    const fault = (what: string) => new Error(`${what}: ${line}`)
-    if (line === '') continue
-    const comment = /^# (HELP|TYPE) ([a-zA-Z_:][a-zA-Z0-9_:]*) (.+)$/.exec(line)
-    if (comment !== null) {
-      const [, kind, name = '', rest = ''] = comment
-      if (families.has(name)) throw fault('comes twice')
-      if (kind === 'HELP') help = [name, rest]
-      else {
-        if (help?.[0] !== name) throw fault('TYPE without HELP')
-        if (!/^(counter|gauge|histogram|summary)$/.test(rest)) throw fault('unknown type')
-        open = { name, type: rest, help: help[1], samples: [] }
-        families.set(name, open)
-      }
-      continue
+  for (const [head = '', type = '', ...lines] of text
+    .split(/^# HELP /m)
+    .slice(1)
+    .map(byLine)) {
+    const [, name = '', help = ''] = /^(\S+) (.+)$/.exec(head) ?? []
+    if (type.endsWith('counter') !== name.endsWith('_total')) throw new Error(`${type}: misnamed`)
+    const samples = lines.map(parseSample)
+    for (const sample of samples) {
+      const key = JSON.stringify([sample.name, Object.entries(sample.labels).sort()])
+      if (!sample.name.startsWith(name) || series.has(key)) throw new Error(`${key} is misplaced`)
+      series.add(key)
     }
-    const sample = parseSample(line)
-    if (sample === null) throw fault('cannot be read')
-    if (open === null || !belongs(sample.name, open)) throw fault('is outside of its family')
-    const { name, labels } = sample
-    const key = JSON.stringify([name, Object.entries(labels).sort()])
-    if (series.has(key)) throw fault('comes twice')
-    series.add(key)
-    open.samples.push(sample)
+    families.set(name, { name, help, samples })
   }
-  for (const family of families.values()) checkFamily(family)
   return families
+}
+
+function byLine(block: string): string[] {
+  return block.split('\n').filter((line) => line !== '')
+}
+
+function parseSample(line: string): Sample {
+  const [, name = '', inside = '', number = ''] = /^(\w+)(?:\{(.*)\})? (\S+)$/.exec(line) ?? []
+  const value = /^[+-]?Inf$/.test(number) ? Number(`${number}inity`) : Number(number)
+  if (name === '' || (Number.isNaN(value) && number !== 'NaN'))
+    throw new Error(`cannot be read: ${line}`)
+  const labels = [...inside.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)].map(([, key, text]) => [
+    key,
+    text,
+  ])
+  return { name, labels: Object.fromEntries(labels), value }
 }
 
 /** The value of one series. @throws where there is none, or labels match several */
@@ -82,50 +81,4 @@ function samplesOf(
     .flatMap(({ samples }) => samples)
     .filter((sample) => sample.name === name)
     .filter((sample) => Object.entries(labels).every(([label, is]) => sample.labels[label] === is))
-}
-
-const LABEL = /([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\["\\n])*)"(?:,|$)/y
-
-function parseSample(line: string): Sample | null {
-  const parts = /^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (\S+)$/.exec(line)
-  if (parts === null) return null
-  const [, name = '', inside = '', number = ''] = parts
-  const value = /^[+-]?Inf$/.test(number) ? Number(`${number}inity`) : Number(number)
-  if (Number.isNaN(value) && number !== 'NaN') return null
-  const labels: Record<string, string> = {}
-  LABEL.lastIndex = 0
-  while (LABEL.lastIndex < inside.length) {
-    const label = LABEL.exec(inside)
-    if (label === null || (label[1] as string) in labels) return null
-    labels[label[1] as string] = label[2] as string
-  }
-  return { name, labels, value }
-}
-
-function belongs(name: string, { name: family, type }: Family): boolean {
-  if (type === 'histogram') return new RegExp(`^${family}_(bucket|sum|count)$`).test(name)
-  if (type === 'summary') return new RegExp(`^${family}(_sum|_count)?$`).test(name)
-  return name === family
-}
-
-function checkFamily({ name, type, samples }: Family): void {
-  if (type === 'counter' && !name.endsWith('_total')) throw new Error(`${name} is a counter.`)
-  if (type === 'gauge' && name.endsWith('_total')) throw new Error(`${name} is a gauge.`)
-  if (type === 'counter' && samples.some(({ value }) => value < 0))
-    throw new Error(`${name} is below zero.`)
-  if (type === 'histogram') checkBuckets(name, samples)
-}
-
-function checkBuckets(name: string, samples: readonly Sample[]): void {
-  const counts = samples.filter((sample) => sample.name === `${name}_count`)
-  for (const count of counts) {
-    const isSame = ({ labels }: Sample) =>
-      Object.entries(count.labels).every(([label, is]) => labels[label] === is)
-    const buckets = samples.filter((each) => each.name === `${name}_bucket` && isSame(each))
-    const values = buckets.map(({ value }) => value)
-    if (values.some((value, at) => value < (values[at - 1] ?? 0)))
-      throw new Error(`The buckets of ${name} do not add up.`)
-    if (buckets.at(-1)?.labels['le'] !== '+Inf' || values.at(-1) !== count.value)
-      throw new Error(`${name} has no last bucket that holds all.`)
-  }
 }

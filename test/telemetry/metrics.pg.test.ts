@@ -16,6 +16,7 @@ import { startWorker } from '../../src/worker/worker.ts'
 import { until } from '../helpers/until.ts'
 import { openLive, settled } from '../helpers/live.ts'
 import type { Live, RunRow } from '../helpers/live.ts'
+import { fileText } from '../deploy/yaml-files.ts'
 import { parseExposition, sumOf, valueOf } from './exposition.ts'
 import type { Family } from './exposition.ts'
 
@@ -236,6 +237,26 @@ test('labels hold no id, whoever tells', () => {
     for (const id of ids) expect(text).not.toContain(`"${id}"`)
     for (const { samples } of parseExposition(text).values())
       expect(samples.length).toBeLessThan(80)
+  }
+})
+
+test('alerts, their tests and the dashboard use only metrics that there are, each with a sentence', () => {
+  const families = [workerText, serveText].flatMap((text) => [...parseExposition(text).values()])
+  const ours = families.filter(({ name }) => name.startsWith('collab_sync_'))
+  for (const { name, help } of ours) expect(help, name).toMatch(/^[A-Z].*\.$/)
+  const known = ours.map(({ name }) => name)
+  for (const path of [
+    'docs/alerts/collab-sync.rules.yml',
+    'docs/alerts/collab-sync.rules.test.yml',
+    'docs/grafana/dashboards/collab-sync.json',
+  ]) {
+    const used = [...fileText(path).matchAll(/\bcollab_sync_[a-z_]+/g)].map(([name]) => name)
+    const asked = used.map((name) => name.replace(/_(bucket|sum)$/, ''))
+    expect(asked.length, path).toBeGreaterThan(8)
+    expect(
+      asked.filter((name) => !known.includes(name)),
+      path,
+    ).toEqual([])
   }
 })
 

@@ -5,12 +5,14 @@ import { expect, test } from 'vitest'
 const COMMANDS = resolve(import.meta.dirname, '../../src/cli/commands')
 
 test.each(['run', 'worker', 'enqueue'])(
-  '%s loads nothing of metrics and traces before a setting asks for them',
+  '%s loads nothing that only a setting asks for before it does',
   (command) => {
     const packages = packagesOf(join(COMMANDS, `${command}.ts`))
     expect(packages).toContain('pg')
     expect(
-      [...packages].filter((name) => /^(@opentelemetry|bullmq-otel|prom-client)/.test(name)),
+      [...packages].filter((name) =>
+        /^(@opentelemetry|bullmq-otel|prom-client|proper-lockfile|pg-cursor)/.test(name),
+      ),
     ).toEqual([])
   },
 )

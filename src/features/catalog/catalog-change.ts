@@ -5,14 +5,21 @@ import type { Client, Database } from '../../core/database/pool.ts'
 import type { On } from '../../core/database/statement.ts'
 import * as catalog from '../../core/database/statements/catalog.ts'
 
+export type CatalogKind = keyof CatalogChanges
+
+/** An object with a value for each kind of thing in the catalog. */
+export function ofEachKind<T>(valueOf: (kind: CatalogKind) => T): Record<CatalogKind, T> {
+  return {
+    organizations: valueOf('organizations'),
+    documents: valueOf('documents'),
+    annotations: valueOf('annotations'),
+    userGroups: valueOf('userGroups'),
+  }
+}
+
 const NOTHING = { added: 0, reactivated: 0, deactivated: 0, renamed: 0 }
 /** What is said where all was as it was asked for. */
-export const NO_CHANGES: CatalogChanges = {
-  organizations: NOTHING,
-  documents: NOTHING,
-  annotations: NOTHING,
-  userGroups: NOTHING,
-}
+export const NO_CHANGES: CatalogChanges = ofEachKind(() => NOTHING)
 
 /** Begins to change the catalog, in the caller's transaction: no other change goes on beside it. */
 export async function beginCatalogChange(client: Client): Promise<void> {
@@ -23,13 +30,8 @@ export async function beginCatalogChange(client: Client): Promise<void> {
 
 /** Deactivates what is staged as lacking. Batches are to be counted after it. */
 export async function deactivateLacking(client: Client): Promise<CatalogChanges> {
-  const { organizations, documents, annotations, userGroups } = await catalog.deactivate.one(client)
-  return {
-    organizations: { ...NOTHING, deactivated: organizations },
-    documents: { ...NOTHING, deactivated: documents },
-    annotations: { ...NOTHING, deactivated: annotations },
-    userGroups: { ...NOTHING, deactivated: userGroups },
-  }
+  const deactivated = await catalog.deactivate.one(client)
+  return ofEachKind((kind) => ({ ...NOTHING, deactivated: deactivated[kind] }))
 }
 
 /**
@@ -74,17 +76,12 @@ export async function noteImport(
 
 /** How many scopes came, or came back, and how many went. */
 export function countChanges(changes: CatalogChanges): { came: number; went: number } {
-  const { organizations, documents, annotations, userGroups } = changes
   let [came, went] = [0, 0]
-  for (const { added, reactivated, deactivated } of [
-    organizations,
-    documents,
-    annotations,
-    userGroups,
-  ]) {
+  ofEachKind((kind) => {
+    const { added, reactivated, deactivated } = changes[kind]
     came += added + reactivated
     went += deactivated
-  }
+  })
   return { came, went }
 }
 

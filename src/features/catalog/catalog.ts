@@ -7,13 +7,15 @@ import {
   deactivateLacking,
   NO_CHANGES,
   noteImport,
+  ofEachKind,
 } from './catalog-change.ts'
+import type { CatalogKind } from './catalog-change.ts'
 import { holdImport } from './held-import.ts'
 import type { HeldImport, ImportRequest } from './held-import.ts'
 import { retryConflicts, transactionOn } from '../../core/database/pool.ts'
 import type { Client, Database } from '../../core/database/pool.ts'
 import * as catalog from '../../core/database/statements/catalog.ts'
-import type { CatalogChanges, CatalogCounts } from '../../documents/catalog-line.ts'
+import type { CatalogChanges } from '../../documents/catalog-line.ts'
 
 /** What an import did, or a dry run would do: nothing where it is held. */
 export type LoadedCatalog = CatalogChanges & { readonly held: HeldImport | null }
@@ -113,18 +115,13 @@ async function merge(client: Client, prune: boolean): Promise<CatalogChanges> {
   const gone = prune ? await deactivateLacking(client) : NO_CHANGES
   const back = await catalog.reactivate.one(client)
   const renamed = await catalog.rename.one(client)
-  const revised = (kind: CatalogKind, added: number): CatalogCounts => ({
-    added,
+  const added = { organizations, documents, annotations, userGroups }
+  const changes = ofEachKind((kind) => ({
+    added: added[kind],
     reactivated: back[kind],
     deactivated: gone[kind].deactivated,
     renamed: renamed[kind],
-  })
-  const changes = {
-    organizations: revised('organizations', organizations),
-    documents: revised('documents', documents),
-    annotations: revised('annotations', annotations),
-    userGroups: revised('userGroups', userGroups),
-  }
+  }))
   await catalog.advanceNumbers.run(client)
   await catalog.countBatchScopes.run(client)
   return changes
@@ -137,18 +134,11 @@ export interface CatalogSize {
   readonly inactive: Readonly<Record<CatalogKind, number>>
 }
 
-export type CatalogKind = 'organizations' | 'documents' | 'annotations' | 'userGroups'
-
 /** Counts the catalog; a fraction of a second for a million annotations. */
 export async function countCatalog(database: Database): Promise<CatalogSize> {
   const row = await catalog.count.one(database)
   return {
-    active: {
-      organizations: row.organizations,
-      documents: row.documents,
-      annotations: row.annotations,
-      userGroups: row.userGroups,
-    },
+    active: ofEachKind((kind) => row[kind]),
     inactive: {
       organizations: row.inactiveOrganizations,
       documents: row.inactiveDocuments,

@@ -1,4 +1,4 @@
-import { NO_CHANGES, removeScopes } from './catalog-change.ts'
+import { NO_CHANGES, ofEachKind, removeScopes } from './catalog-change.ts'
 import type { Database } from '../../core/database/pool.ts'
 import type { On, RowOf } from '../../core/database/statement.ts'
 import * as catalog from '../../core/database/statements/catalog.ts'
@@ -8,7 +8,7 @@ import type { Scope } from '../../documents/scope.ts'
 import { notInCatalog, UsageError } from '../../base/errors.ts'
 import { importCatalog } from './import.ts'
 import type { ImportOptions } from './import.ts'
-import type { CatalogSource } from './lines.ts'
+import { listSource } from './lines.ts'
 
 /** Who changes the catalog, and how: for the table of imports. */
 export interface ChangedBy {
@@ -35,17 +35,9 @@ export async function addToCatalog(
   const found = await findLines(database, lines)
   if (!add) for (const { named, place } of found) requireKnown(named.slice(0, -1), place)
   if (found.every(({ place, isNamed }) => place.isSettled && isNamed)) return NO_CHANGES
-  const given: CatalogSource = {
-    name: source,
-    unit: 'line',
-    async *lines() {
-      for (const [index, line] of lines.entries()) yield { number: index + 1, line }
-    },
-  }
   const options = { prune: null, requestedBy, redaction }
-  const done = await importCatalog(database, given, options)
-  const { organizations, documents, annotations, userGroups } = done
-  return { organizations, documents, annotations, userGroups }
+  const done = await importCatalog(database, listSource(source, lines), options)
+  return ofEachKind((kind) => done[kind])
 }
 
 /**

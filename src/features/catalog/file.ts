@@ -4,7 +4,7 @@ import { extname } from 'node:path'
 import { pipeline, Readable } from 'node:stream'
 import { CsvError, parse } from 'csv-parse'
 import { UsageError } from '../../base/errors.ts'
-import { columnsFault, memberOfColumn, parseJsonLine, parseLine } from './lines.ts'
+import { columnsFault, memberOfColumn, parseCells, parseJsonLine } from './lines.ts'
 import type { CatalogSource, NumberedLine, ParsedLine } from './lines.ts'
 
 /**
@@ -129,11 +129,7 @@ interface CsvRecord {
 function parseRecord(header: string[], record: string[]): ParsedLine {
   if (record.length !== header.length)
     return { complaint: `has ${record.length} cells where the header has ${header.length}` }
-  const members = record.map((cell, index) => [
-    memberOfColumn(header[index] ?? ''),
-    cell || undefined,
-  ])
-  return parseLine(Object.fromEntries(members))
+  return parseCells(record.map((cell, index) => [header[index] ?? '', cell || undefined]))
 }
 
 async function* csvText(
@@ -180,24 +176,17 @@ export async function* textLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<
 
 function decode(bytes: Buffer, first: number): TextLine[] {
   // One check for the whole block; line by line only to find the culprit.
-  const texts = isUtf8(bytes) ? bytes.toString().split('\n') : splitBytes(bytes).map(strictText)
+  const texts = isUtf8(bytes)
+    ? bytes.toString().split('\n')
+    : bytes.toString('latin1').split('\n').map(strictText)
   return texts.map((text, index) => {
     const number = first + index
     return { number, text: number === 1 && text !== null ? text.replace(/^\uFEFF/, '') : text }
   })
 }
 
-function splitBytes(bytes: Buffer): Buffer[] {
-  const lines: Buffer[] = []
-  let start = 0
-  for (;;) {
-    const end = bytes.indexOf(LINE_FEED, start)
-    lines.push(bytes.subarray(start, end < 0 ? bytes.length : end))
-    if (end < 0) return lines
-    start = end + 1
-  }
-}
-
-function strictText(bytes: Buffer): string | null {
+/** @param latin1 bytes as characters of their numbers */
+function strictText(latin1: string): string | null {
+  const bytes = Buffer.from(latin1, 'latin1')
   return isUtf8(bytes) ? bytes.toString() : null
 }

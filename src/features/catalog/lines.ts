@@ -20,6 +20,15 @@ export function parseJsonLine(text: string): ParsedLine {
   return parseLine(value)
 }
 
+/** Checks the cells of one row, by the names of their columns. */
+export function parseCells(
+  cells: readonly (readonly [column: string, value: unknown])[],
+): ParsedLine {
+  return parseLine(
+    Object.fromEntries(cells.map(([column, value]) => [memberOfColumn(column) ?? column, value])),
+  )
+}
+
 /** Checks one line. An id keeps every character, spaces and quotes too. */
 export function parseLine(value: object): ParsedLine {
   const parsed = CatalogLineSchema.safeParse(value)
@@ -68,4 +77,16 @@ export interface CatalogSource {
    * complaints; a source that cannot be read at all throws a UsageError or EnvironmentError.
    */
   lines(): AsyncIterable<NumberedLine>
+}
+
+/** Lines that are there already, numbered from 1. */
+export function listSource(name: string, lines: Iterable<CatalogLine>): CatalogSource {
+  return {
+    name,
+    unit: 'line',
+    async *lines() {
+      let number = 0
+      for (const line of lines) yield { number: (number += 1), line }
+    },
+  }
 }

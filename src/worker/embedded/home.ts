@@ -12,7 +12,6 @@ import {
   writeFile,
 } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import lockfile from 'proper-lockfile'
 import { EnvironmentError, UsageError } from '../../base/errors.ts'
 
 /** What to do where the embedded one cannot be used; the demo ignores DATABASE_URL. */
@@ -24,7 +23,8 @@ export interface Home {
   /** Real path: two processes that come by different links must agree on names. */
   directory: string
   lockFile: string
-  leasesDirectory: string
+  /** Names the machine that has the server open. */
+  machineFile: string
   logFile: string
   passwordFile: string
   /** Says where the server's directory is when it cannot be in the home. */
@@ -43,9 +43,7 @@ export async function openHome(path: string): Promise<Home> {
     await makeHome(asked)
     const directory = await realpath(asked)
     await access(directory, constants.R_OK | constants.W_OK | constants.X_OK)
-    const home = homeAt(directory)
-    await mkdir(home.leasesDirectory, { recursive: true })
-    return home
+    return homeAt(directory)
   } catch (error) {
     throw homeError(asked, error)
   }
@@ -81,7 +79,7 @@ function homeAt(directory: string): Home {
   return {
     directory,
     lockFile: join(directory, 'lock'),
-    leasesDirectory: join(directory, 'leases'),
+    machineFile: join(directory, 'machine'),
     logFile: join(directory, 'postgres.log'),
     passwordFile,
     noteFile: join(directory, 'server-directory'),
@@ -106,41 +104,4 @@ async function readOrMakePassword(directory: string, file: string): Promise<stri
     throw homeError(directory, error)
   }
   return password
-}
-
-/** A lock whose holder was killed is taken over after this; the library allows no less. */
-const STALE_MS = 5_000
-/** Longer than a start with crash recovery takes. */
-const WAIT_MS = 660_000
-const POLL_MS = 50
-
-/**
- * Does `work` while no other process decides about the server of this home. What runs in it must
- * not block the event loop: the lock is kept fresh by a timer.
- */
-export async function withLock<T>(home: Home, work: () => Promise<T>): Promise<T> {
-  const release = await acquire(home)
-  try {
-    return await work()
-  } finally {
-    // A lock lost to a suspended machine is no error: PostgreSQL's own interlock still holds.
-    await release().catch(() => {})
-  }
-}
-
-async function acquire(home: Home): Promise<() => Promise<void>> {
-  try {
-    return await lockfile.lock(home.directory, {
-      lockfilePath: home.lockFile,
-      stale: STALE_MS,
-      retries: { retries: WAIT_MS / POLL_MS, factor: 1, minTimeout: POLL_MS, maxTimeout: POLL_MS },
-      onCompromised: () => {},
-    })
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ELOCKED') throw homeError(home.directory, error)
-    throw new EnvironmentError(
-      `Another process has been starting or stopping the PostgreSQL in ${home.directory} for ${WAIT_MS / 60_000} minutes: see ${home.logFile}, or ${OWN_DATABASE}.`,
-      { cause: error },
-    )
-  }
 }

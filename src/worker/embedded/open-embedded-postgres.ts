@@ -2,11 +2,12 @@ import { join } from 'node:path'
 import { packagedDirectory, usableBinaries } from './binaries.ts'
 import { createClusterIfMissing } from './cluster.ts'
 import type { Cluster } from './cluster.ts'
-import { createMissingDatabases } from './databases.ts'
-import { openHome, type Home, withLock } from './home.ts'
-import { deadLeasesDropped, takeLease, waitForOtherMachines } from './leases.ts'
+import { openHome, type Home } from './home.ts'
+import { countLeases, takeLease } from './lease.ts'
+import { withLock } from './lock.ts'
+import { keepMarked, removeMark, waitForOtherMachine } from './machine.ts'
 import { accountOf, openServerDirectory } from './server-directory.ts'
-import { keepLogBounded } from './server-files.ts'
+import { keepLogBounded, runningServer } from './server-files.ts'
 import { joinOrStart, stopServer } from './server.ts'
 
 /** A PostgreSQL that runs for as long as anyone has it open. */
@@ -43,21 +44,20 @@ export async function openEmbeddedPostgres({
   packagedDirectory(process.platform, process.arch)
   const home = await openHome(homePath)
   return withLock(home, async () => {
-    await waitForOtherMachines(home, log, signal)
+    await waitForOtherMachine(home, log, signal)
     const cluster = await openCluster(home, log)
     signal?.throwIfAborted()
     const created = await createClusterIfMissing(cluster, log, signal)
-    const { port } = await joinOrStart(cluster, log)
+    const { port, isStarted } = await joinOrStart(cluster, log)
     // Said in the address, these are not taken from PGSSLMODE, PGSSLNEGOTIATION and PGOPTIONS.
     const own = 'sslmode=disable&sslnegotiation=postgres&options=-c%20client_encoding%3DUTF8'
     const urlOf = (database: string) =>
       `postgres://collab_sync:${cluster.password}@127.0.0.1:${port}/${encodeURIComponent(database)}?${own}`
     try {
       if (!created) signal?.throwIfAborted()
-      await createMissingDatabases(cluster, port, ['collab_sync', 'collab_sync_queue'])
-      return { url: urlOf('collab_sync'), urlOf, created, close: await closer(cluster) }
+      return { url: urlOf('collab_sync'), urlOf, created, close: await closer(cluster, port) }
     } catch (error) {
-      await stopIfUnused(cluster)
+      await stopIfUnused(cluster, isStarted)
       throw error
     }
   })
@@ -76,11 +76,13 @@ async function openCluster(home: Home, log: (line: string) => void): Promise<Clu
   }
 }
 
-async function closer(cluster: Cluster): Promise<EmbeddedPostgres['close']> {
-  const lease = await takeLease(cluster.home)
+async function closer(cluster: Cluster, port: number): Promise<EmbeddedPostgres['close']> {
+  const lease = await takeLease(cluster, port, ['collab_sync', 'collab_sync_queue'])
+  const stopMarking = await keepMarked(cluster.home)
   const stopBounding = keepLogBounded(cluster.home.logFile)
   let closed: Promise<void> | undefined
   const giveUp = async () => {
+    stopMarking()
     stopBounding()
     await withLock(cluster.home, async () => {
       await lease.release()
@@ -90,7 +92,14 @@ async function closer(cluster: Cluster): Promise<EmbeddedPostgres['close']> {
   return () => (closed ??= giveUp())
 }
 
-async function stopIfUnused(cluster: Cluster): Promise<void> {
-  const leases = await deadLeasesDropped(cluster.home)
-  if (leases.length === 0) await stopServer(cluster)
+/**
+ * Stops the server unless others have it open. One that cannot be asked, because the password file is not its own or it
+ * has no connection left, is stopped only by the call that started it.
+ */
+async function stopIfUnused(cluster: Cluster, isStarted = false): Promise<void> {
+  const running = await runningServer(cluster.dataDirectory)
+  const leases = running === null ? 0 : await countLeases(cluster, running.port)
+  if (leases !== 0 && !(leases === null && isStarted)) return
+  if (running !== null) await stopServer(cluster, running.pid)
+  await removeMark(cluster.home)
 }

@@ -1,6 +1,7 @@
+import { execFile } from 'node:child_process'
 import { copyFile, open, readFile, rm, stat, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isAlive, isPostmasterOf } from './leases.ts'
+import { promisify } from 'node:util'
 
 /** With the one before it, never more than about twice this on disk. */
 const MOST_BYTES = 10 * 1024 * 1024
@@ -68,6 +69,12 @@ export async function readPidFile(dataDirectory: string): Promise<PidFile | null
   }
 }
 
+/** What the running server says about itself; null when none runs, whatever its file says. */
+export async function runningServer(dataDirectory: string): Promise<PidFile | null> {
+  const found = await readPidFile(dataDirectory)
+  return found !== null && (await isPostmasterOf(dataDirectory, found.pid)) ? found : null
+}
+
 /**
  * PostgreSQL handles a stale postmaster.pid itself, unless its process id is in use again, which
  * is the rule in a restarted container. Removed only then: the file also leads PostgreSQL to
@@ -80,4 +87,32 @@ export async function dropMisleadingPidFile(dataDirectory: string, found: PidFil
 
 function pathOf(dataDirectory: string): string {
   return join(dataDirectory, 'postmaster.pid')
+}
+
+const run = promisify(execFile)
+
+/** Whether this process is the PostgreSQL server of that data directory, not one that got its id. */
+async function isPostmasterOf(dataDirectory: string, pid: number): Promise<boolean> {
+  if (!isAlive(pid)) return false
+  if (process.platform === 'win32') return true
+  if (process.platform === 'linux') {
+    // The command line, because root in a container may not read the working directory of others.
+    const commandLine = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
+    const words = commandLine.split('\0')
+    return words[1] === '-D' && words[2] === dataDirectory
+  }
+  return run('ps', ['-ww', '-o', 'command=', '-p', String(pid)]).then(
+    ({ stdout }) => stdout.includes(`-D ${dataDirectory} `),
+    () => false,
+  )
+}
+
+/** Whether any process has this id, a killed one that nobody collected included. */
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
 }

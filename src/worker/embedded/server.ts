@@ -7,17 +7,23 @@ import { promisify } from 'node:util'
 import { EnvironmentError } from '../../base/errors.ts'
 import { serverEnvironment } from './binaries.ts'
 import type { Cluster } from './cluster.ts'
-import { acceptsConnections } from './databases.ts'
 import { homeError, OWN_DATABASE } from './home.ts'
-import { isPostmasterOf } from './leases.ts'
 import { restrictDataDirectory } from './server-directory.ts'
-import { boundLog, dropMisleadingPidFile, logSince, readPidFile, sizeOf } from './server-files.ts'
+import {
+  boundLog,
+  dropMisleadingPidFile,
+  logSince,
+  readPidFile,
+  runningServer,
+  sizeOf,
+} from './server-files.ts'
 
 /** How long processes of a killed server may take to notice and go. */
 const LEFTOVERS_MS = 60_000
 const PORT_TRIES = 5
 /** A start replays what a crash left over: minutes at most, with the default size of the WAL. */
 const START_MS = 600_000
+const START_S = String(START_MS / 1000)
 const POLL_MS = 20
 const EXPLAIN_MS = 30_000
 
@@ -31,12 +37,12 @@ const run = promisify(execFile)
 export async function joinOrStart(
   cluster: Cluster,
   log: (line: string) => void,
-): Promise<{ port: number }> {
+): Promise<{ port: number; isStarted: boolean }> {
   const giveUpAtMs = Date.now() + LEFTOVERS_MS
   let portTries = 0
   for (;;) {
-    const running = await findRunning(cluster)
-    if (running !== null) return running
+    const running = await findReady(cluster)
+    if (running !== null) return { port: running.port, isStarted: false }
     const crashed = await readPidFile(cluster.dataDirectory)
     if (crashed !== null) {
       log('PostgreSQL was not stopped properly: it repairs its data and starts')
@@ -45,40 +51,36 @@ export async function joinOrStart(
     // The port it had, if any: another command may still be connected to it by its URL.
     const port = portTries === 0 && crashed !== null ? crashed.port : await freePort()
     const outcome = await startServer(cluster, port)
-    if (outcome === 'ready') return { port }
+    if (outcome === 'ready') return { port, isStarted: true }
     if (outcome === 'port-taken' && portTries < PORT_TRIES) portTries += 1
     else if (outcome === 'data-in-use' && Date.now() < giveUpAtMs) await sleep(200)
     else throw startError(cluster, outcome.replace('-', ' '))
   }
 }
 
-/** Stops the server if it runs. */
-export async function stopServer(cluster: Cluster): Promise<void> {
+/** Stops the server, which is that process. */
+export async function stopServer(cluster: Cluster, pid: number): Promise<void> {
   const { dataDirectory, binaries, account, serverDirectory, home } = cluster
-  const running = await readPidFile(dataDirectory)
-  if (running === null || !(await isPostmasterOf(dataDirectory, running.pid))) return
   await run(binaries.pgCtl, ['stop', '-D', dataDirectory, '-m', 'fast', '-w', '-t', '300'], {
     ...account,
     cwd: serverDirectory,
     env: serverEnvironment(),
   }).catch(async (error: { stderr?: string }) => {
     // It may have gone by itself in between.
-    if (!(await isPostmasterOf(dataDirectory, running.pid))) return
+    if ((await runningServer(dataDirectory)) === null) return
     throw new EnvironmentError(
-      `PostgreSQL (process ${running.pid}) does not stop: ${error.stderr?.trim()}; see ${home.logFile}.`,
+      `PostgreSQL (process ${pid}) does not stop: ${error.stderr?.trim()}; see ${home.logFile}.`,
       { cause: error },
     )
   })
 }
 
-async function findRunning(cluster: Cluster): Promise<{ port: number } | null> {
+/** The server that runs, once it is ready: a process that was killed may have just started it. */
+async function findReady(cluster: Cluster): Promise<{ port: number } | null> {
   const giveUpAtMs = Date.now() + START_MS
   while (Date.now() < giveUpAtMs) {
-    const found = await readPidFile(cluster.dataDirectory)
-    // Looked at before anything is sent to the port, which may be a stranger's by now.
-    if (found === null || !(await isPostmasterOf(cluster.dataDirectory, found.pid))) return null
-    if (found.port > 0 && (await acceptsConnections(cluster, found.port)))
-      return { port: found.port }
+    const running = await runningServer(cluster.dataDirectory)
+    if (running === null || running.isReady) return running
     await sleep(POLL_MS)
   }
   throw startError(cluster, 'it runs but does not take connections')
@@ -106,7 +108,7 @@ async function startServer(
   // A log that cannot be cut, on a full disk say, must not be what stops a start.
   await boundLog(logFile).catch(() => {})
   const logStart = await sizeOf(logFile)
-  const failure = await failureOf(cluster, await launch(cluster, port))
+  const failure = await launch(cluster, port)
   if (failure === null) return 'ready'
   const logged = await logSince(logFile, logStart)
   if (/could not (bind|create any TCP)/.test(logged)) return 'port-taken'
@@ -144,59 +146,44 @@ function startError({ home, dataDirectory }: Cluster, reason: string): Environme
   )
 }
 
-/** A server process that was begun. */
-interface Launched {
-  readonly pid: number | undefined
-  /** How it ended; null while it runs. */
-  failure(): string | null
-}
-
-async function launch(cluster: Cluster, port: number): Promise<Launched> {
+/**
+ * Runs `pg_ctl start`, which waits until the server is ready and leaves it in a session of its own: neither Ctrl-C nor the
+ * end of this process reaches it. Null when it is ready, else how it ended.
+ */
+async function launch(cluster: Cluster, port: number): Promise<string | null> {
   const { home, binaries, account, dataDirectory, serverDirectory } = cluster
   const log = await open(home.logFile, 'a', 0o600).catch((error: unknown) => {
     throw homeError(home.directory, error)
   })
+  const options = [
+    // Here rather than for pg_ctl, which hands it to the shell as it is.
+    `-D ${quoted(dataDirectory)} -p ${port}`,
+    'listen_addresses=127.0.0.1',
+    // The path of a home may be longer than a socket's may be.
+    'unix_socket_directories=',
+    'logging_collector=off',
+    'log_destination=stderr',
+  ].join(' -c ')
   try {
-    const settings = [
-      'listen_addresses=127.0.0.1',
-      // The path of a home may be longer than a socket's may be.
-      'unix_socket_directories=',
-      'logging_collector=off',
-      'log_destination=stderr',
-    ].flatMap((setting) => ['-c', setting])
-    const server = spawn(
-      binaries.postgres,
-      ['-D', dataDirectory, '-p', String(port), ...settings],
-      {
-        ...account,
-        cwd: serverDirectory,
-        env: serverEnvironment(),
-        // A session of its own: neither Ctrl-C nor the end of this process reaches the server.
-        detached: true,
-        stdio: ['ignore', log.fd, log.fd],
-        windowsHide: true,
-      },
-    )
-    server.unref()
-    // Listened for at once: a server that is refused its data may be gone before the log is closed.
-    let failure: string | null = null
-    server.once('error', (error) => (failure = error.message))
-    server.once('exit', (code, signal) => (failure = `it ended with ${signal ?? `code ${code}`}`))
-    return { pid: server.pid, failure: () => failure }
+    const starter = spawn(binaries.pgCtl, ['start', '-s', '-w', '-t', START_S, '-o', options], {
+      ...account,
+      cwd: serverDirectory,
+      env: { ...serverEnvironment(), PGDATA: dataDirectory },
+      // The server inherits them; its account could not open the log.
+      stdio: ['ignore', log.fd, log.fd],
+      detached: true,
+      windowsHide: true,
+    })
+    const [code, signal] = (await once(starter, 'exit')) as [number | null, string | null]
+    return code === 0 ? null : `pg_ctl ended with ${signal ?? `code ${code}`}`
+  } catch (error) {
+    return (error as Error).message
   } finally {
     await log.close()
   }
 }
 
-/** Null when it is ready for connections, else how it ended. */
-async function failureOf(cluster: Cluster, server: Launched): Promise<string | null> {
-  const giveUpAtMs = Date.now() + START_MS
-  while (server.failure() === null) {
-    const found = await readPidFile(cluster.dataDirectory)
-    if (found?.pid === server.pid && found?.isReady) return null
-    if (Date.now() > giveUpAtMs)
-      throw startError(cluster, `it was not ready after ${START_MS / 60_000} minutes`)
-    await sleep(POLL_MS)
-  }
-  return server.failure()
+/** A path as one word of a shell. */
+function quoted(path: string): string {
+  return process.platform === 'win32' ? `"${path}"` : `'${path.replaceAll("'", `'\\''`)}'`
 }

@@ -1,0 +1,126 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { EnvironmentError } from '../../base/errors.ts'
+import type { Cluster } from './cluster.ts'
+import { homeError } from './home.ts'
+
+/** Name of the one connection that each user of the server keeps open. */
+const LEASE = 'collab-sync lease'
+const RETRY_MS = 100
+
+/** One user of the server: an open connection, which ends with its process however that ends. */
+export interface Lease {
+  /** Hold the lock. */
+  release(): Promise<void>
+}
+
+/**
+ * Registers a user of the server and creates those of the databases that are missing. Hold the lock: PostgreSQL has no
+ * `create database if not exists`. Throws `EnvironmentError` when the password is not the server's or the disk is full.
+ */
+export async function takeLease(
+  cluster: Cluster,
+  port: number,
+  databases: string[],
+): Promise<Lease> {
+  let client = await connect(cluster, port, LEASE)
+  let isReleased = false
+
+  /** After a crash another process may start the server again, and must not stop it while this one needs it. */
+  const renewWhenLost = () => {
+    client.once('end', () => void renew())
+  }
+  const renew = async () => {
+    let renewed: pg.Client | null = null
+    while (renewed === null && !isReleased) {
+      await sleep(RETRY_MS, undefined, { ref: false })
+      renewed = await connect(cluster, port, LEASE).catch(() => null)
+    }
+    if (renewed === null) return
+    if (isReleased) return renewed.end()
+    client = renewed
+    renewWhenLost()
+  }
+
+  const release = async () => {
+    isReleased = true
+    // The session may outlive the connection for a moment, and would count as a user.
+    await client.query(`set application_name = ''`).catch(() => {})
+    await client.end()
+  }
+
+  try {
+    await createMissingDatabases(client, databases)
+  } catch (error) {
+    await client.end()
+    throw problemOf(cluster, error)
+  }
+  renewWhenLost()
+  return { release }
+}
+
+/** How many leases there are; null where the server cannot be asked. Hold the lock. */
+export async function countLeases(cluster: Cluster, port: number): Promise<number | null> {
+  const client = await connect(cluster, port, 'collab-sync').catch(() => null)
+  if (client === null) return null
+  try {
+    const { rowCount } = await client.query(
+      'select from pg_stat_activity where application_name = $1',
+      [LEASE],
+    )
+    return rowCount
+  } finally {
+    await client.end()
+  }
+}
+
+async function createMissingDatabases(client: pg.Client, names: string[]): Promise<void> {
+  const { rows } = await client.query<{ datname: string }>('select datname from pg_database')
+  for (const name of names)
+    if (!rows.some(({ datname }) => datname === name))
+      await client.query(`create database ${pg.escapeIdentifier(name)}`)
+}
+
+async function connect(
+  cluster: Cluster,
+  port: number,
+  applicationName: string,
+): Promise<pg.Client> {
+  for (;;) {
+    const client = new pg.Client({
+      host: '127.0.0.1',
+      port,
+      user: 'collab_sync',
+      password: cluster.password,
+      database: 'postgres',
+      application_name: applicationName,
+      // Not those of the environment (PGSSLMODE, PGSSLNEGOTIATION, PGOPTIONS).
+      ssl: false,
+      sslnegotiation: 'postgres',
+      options: '-c client_encoding=UTF8',
+      connectionTimeoutMillis: 5_000,
+    })
+    // Promises reject as well; without a listener a server that ends would end this process.
+    client.on('error', () => {})
+    try {
+      await client.connect()
+      return client
+    } catch (error) {
+      await client.end().catch(() => {})
+      // SQLSTATE 57P03 cannot_connect_now: it repairs itself, or stops and refuses the next try.
+      if ((error as { code?: string }).code !== '57P03') throw problemOf(cluster, error)
+      await sleep(RETRY_MS)
+    }
+  }
+}
+
+function problemOf({ home }: Cluster, error: unknown): unknown {
+  // SQLSTATEs: 28P01 invalid_password, 53100 disk_full.
+  const { code } = error as { code?: string }
+  if (code === '53100') return homeError(home.directory, { code: 'ENOSPC' })
+  if (code !== '28P01') return error
+  return new EnvironmentError(
+    `The password in ${home.passwordFile} is not the one of the PostgreSQL of this directory: bring the file back, or set COLLAB_SYNC_HOME to a new directory and sync again.`,
+    { cause: error },
+  )
+}
