@@ -34,8 +34,8 @@ test.each(QUEUE_KINDS)(
       start: (environment) => build.start(environment),
       tell: (line) => lines.push(line),
       world: WORLD,
-      // A death takes twenty seconds to be found out: test/faults has it.
-      kills: 0,
+      kills: 0.5,
+      // test/faults/frozen has them at each state of a transaction.
       freezes: 0,
     })
     expect(complaints, lines.join('\n')).toEqual([])

@@ -56,8 +56,9 @@ const WORLD = {
 const CHANGES_A_NIGHT = 100
 const KILLS = 0.25
 const FREEZES = 0.04
-/** Longer than the time after which a worker is taken for dead. */
-const FREEZE_MS = 35_000
+/** Two heartbeats, and what a busy machine adds. */
+const DEAD_AFTER_S = 12
+const FREEZE_MS = (DEAD_AFTER_S + 5) * 1000
 const NIGHT_MAX_MS = 240_000
 /** A killed worker tells of its calls about once a second. */
 const UNTOLD_MS = 2_000
@@ -173,6 +174,7 @@ class Nights {
       DATABASE_URL: this.#url,
       // Most of what is broken is as broken in the next try.
       SYNC_RETRIES: '1',
+      TEST_DEAD_AFTER_S: String(DEAD_AFTER_S),
       // Who was the only one in a listing and left is missed in every answer.
       HELD_ACCEPT_AFTER: '3',
       LOG_LEVEL: 'error',
@@ -244,7 +246,7 @@ class Nights {
   /** Until the night is somewhere in its middle. */
   async #someCalls(): Promise<void> {
     const { calls } = this.#standIn
-    const enough = calls.total + this.#random.below(1500)
+    const enough = calls.total + this.#random.below([...catalogLines(this.#standIn.world)].length)
     const deadline = performance.now() + 10_000
     while (calls.total < enough && performance.now() < deadline) await sleep(5)
   }
