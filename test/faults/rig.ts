@@ -6,6 +6,7 @@ import { startStandIn } from '../service/stand-in.ts'
 import type { StandIn, StandInOptions } from '../service/stand-in.ts'
 import { createWorld } from '../../src/demo/world.ts'
 import type { World } from '../../src/demo/world.ts'
+import type { Trigger } from '../../src/documents/run.ts'
 import { parseScope } from '../../src/documents/scope.ts'
 import { createLog } from '../../src/base/log.ts'
 import { migrateQueue } from '../../src/core/queue/backend.ts'
@@ -25,7 +26,7 @@ export interface Rig {
   /** The environment of its workers. */
   readonly environment: Readonly<Record<string, string>>
   /** Hands a full run to the queue; its id. */
-  startRun(): Promise<string>
+  startRun(trigger?: Trigger): Promise<string>
   /** Resolves when the service has seen so many calls since the rig was opened. */
   callsReach(count: number): Promise<void>
   /** Waits for the run's end; its row. */
@@ -73,9 +74,9 @@ export async function openRig(
       LOG_LEVEL: 'debug',
       ...(place.redisUrl === undefined ? {} : { REDIS_URL: place.redisUrl }),
     },
-    async startRun() {
+    async startRun(trigger = 'cli') {
       const context = { database: pool, operations: ['users', 'comments'] } as const
-      const request = { trigger: 'cli', scope: parseScope({}), requestKey: null } as const
+      const request = { trigger, scope: parseScope({}), requestKey: null } as const
       const { runId, items } = await startRun(context, request)
       const queue = await openQueue(queuePlace, createLog('silent'))
       await queue.deliver(items.map(itemDelivery))

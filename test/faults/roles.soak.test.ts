@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { migrate } from '../../src/core/database/migrate.ts'
 import { createEmptyDatabase, onServer, urlWith } from '../helpers/database.ts'
@@ -58,61 +57,3 @@ test('a role that owns its database and nothing else migrates, works and keeps t
   expect(await worker.stop()).toBe(0)
   await expectTablesEqual(rig.database, rig.world)
 })
-
-test('collab_reader reads every view of collab and reporting', async () => {
-  await asReader(async (client) => {
-    const { rows } = await client.query<{ name: string }>(
-      `select format('%I.%I', schemaname, viewname) as name from pg_views where schemaname in ('collab', 'reporting')`,
-    )
-    expect(rows.length).toBeGreaterThanOrEqual(12)
-    for (const { name } of rows) await client.query(`select * from ${name} limit 1`)
-    const { rows: comments } = await client.query('select count(*)::int as n from collab.comments')
-    expect(comments[0].n).toBeGreaterThan(0)
-  })
-})
-
-test('collab_reader reads nothing of sync, of collab_store, of the queue and of the ledger, and writes nothing', async () => {
-  await asReader(async (client) => {
-    const { rows } = await client.query<{ name: string; kind: string }>(
-      `select format('%I.%I', n.nspname, c.relname) as name, c.relkind as kind
-      from pg_class c join pg_namespace n on n.oid = c.relnamespace
-      where n.nspname in ('sync', 'collab_store', 'collab_sync', 'bullmq') and c.relkind in ('r', 'p', 'v', 'm')`,
-    )
-    expect(rows.length).toBeGreaterThan(15)
-    for (const { name } of rows) {
-      await expect(client.query(`select * from ${name} limit 1`)).rejects.toThrow(
-        /permission denied/,
-      )
-    }
-    const { rows: views } = await client.query<{ name: string }>(
-      `select format('%I.%I', schemaname, viewname) as name from pg_views where schemaname in ('collab', 'reporting')`,
-    )
-    for (const { name } of views) {
-      await expect(client.query(`delete from ${name}`)).rejects.toThrow(
-        /permission denied|cannot delete/,
-      )
-    }
-    for (const statement of [
-      `insert into collab.organizations (organization_id) values ('x')`,
-      `update collab.organizations set active = false`,
-      'create table collab.mine (id int)',
-      'create view reporting.mine as select 1',
-      'drop view collab.comments',
-    ]) {
-      await expect(client.query(statement)).rejects.toThrow(
-        /permission denied|cannot (insert|update)|must be owner/,
-      )
-    }
-  })
-})
-
-async function asReader(work: (client: pg.Client) => Promise<void>): Promise<void> {
-  const client = new pg.Client({ connectionString: database.url })
-  await client.connect()
-  try {
-    await client.query('set role collab_reader')
-    await work(client)
-  } finally {
-    await client.end()
-  }
-}

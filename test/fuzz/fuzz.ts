@@ -6,8 +6,10 @@ import type { Place, ScopeCase } from './generate.ts'
 import { MAX_BODY_BYTES, SMALL_LIMITS, limitCase } from './limits.ts'
 import type { Limit } from './limits.ts'
 import { EndlessRunError } from '../helpers/direct-run.ts'
-import { Databases, openProgram, scopesOf } from './place.ts'
-import type { Layout, Program, Scope } from './place.ts'
+import { createCatalog, scopesOf } from './layout.ts'
+import type { Layout, Scope } from './layout.ts'
+import { openProgram } from './place.ts'
+import type { Program } from './place.ts'
 import { startService } from './service.ts'
 import type { Asked, Reply, Service } from './service.ts'
 import { readTables } from './tables.ts'
@@ -42,23 +44,21 @@ export class Fuzzer {
     differences: [],
   }
   readonly #service: Service
-  readonly #databases: Databases
+  readonly #layout: Layout
   readonly #scopes: readonly Scope[]
 
-  private constructor(service: Service, databases: Databases, layout: Layout) {
+  private constructor(service: Service, layout: Layout) {
     this.#service = service
-    this.#databases = databases
+    this.#layout = layout
     this.#scopes = [...scopesOf(layout)]
   }
 
-  /** @param server URL of a database of a server, by a role that may create others */
-  static async open(server: string, layout: Layout, prefix?: string): Promise<Fuzzer> {
-    return new Fuzzer(await startService(), await Databases.open(server, layout, prefix), layout)
+  static async open(layout: Layout): Promise<Fuzzer> {
+    return new Fuzzer(await startService(), layout)
   }
 
-  async close(): Promise<void> {
-    await this.#service.close()
-    await this.#databases.close()
+  close(): Promise<void> {
+    return this.#service.close()
   }
 
   /**
@@ -89,8 +89,8 @@ export class Fuzzer {
 
   /** @param cases by the key of the scope; a scope without one answers nothing */
   async run(cases: ReadonlyMap<string, ScopeCase>, nights: number, seed: number): Promise<void> {
-    const url = await this.#databases.create()
-    const program = await openProgram(url, this.#service.url, {
+    const database = await createCatalog(this.#layout)
+    const program = await openProgram(database.url, this.#service.url, {
       SYNC_MAX_BODY_BYTES: String(MAX_BODY_BYTES),
       SYNC_MAX_IDS: String(MAX_IDS),
     })
@@ -112,7 +112,7 @@ export class Fuzzer {
       }
     } finally {
       await program.close()
-      await this.#databases.drop(url)
+      await database.drop()
     }
   }
 

@@ -1,63 +1,30 @@
-import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
-import type { Pool } from 'pg'
-import { importCatalog } from '../../src/features/catalog/import.ts'
-import { migrate } from '../../src/core/database/migrate.ts'
-import { openDatabase } from '../../src/core/database/pool.ts'
-import { catalogLines } from '../../src/demo/catalog.ts'
-import type { FaultRule } from '../service/faults.ts'
-import { POISON_KINDS } from '../service/poison.ts'
 import { randomChanges } from '../../src/demo/random-changes.ts'
 import { Random } from '../../src/demo/random.ts'
-import { startStandIn } from '../service/stand-in.ts'
-import type { StandIn } from '../service/stand-in.ts'
-import { createWorld } from '../../src/demo/world.ts'
-import { createLog } from '../../src/base/log.ts'
-import { migrateQueue } from '../../src/core/queue/backend.ts'
-import type { QueuePlace } from '../../src/core/queue/backend.ts'
-import { itemDelivery, openQueue } from '../../src/core/queue/queue.ts'
-import { startRun } from '../../src/core/run/start.ts'
-import type { WorkerProcess } from '../helpers/worker-process.ts'
+import { callsNeeded } from '../faults/rig.ts'
+import type { Rig } from '../faults/rig.ts'
+import type { RunRow } from '../helpers/live.ts'
+import type { WorkerBuild, WorkerProcess } from '../helpers/worker-process.ts'
+import type { FaultRule } from '../service/faults.ts'
+import { POISON_KINDS } from '../service/poison.ts'
 import { annotationCase, encoded, renderListing } from './generate.ts'
 import { Served } from './served.ts'
 
 export interface NightsOptions {
-  readonly queue: 'postgres' | 'redis'
   readonly nights: number
   readonly seed: number
-  readonly redisUrl: string
-  /** Begins the database's name; a test gives that of its run. */
-  readonly databasePrefix?: string
-  /** Starts a worker as a process of its own. */
-  readonly start: (environment: Readonly<Record<string, string>>) => Promise<WorkerProcess>
-  readonly tell: (line: string) => void
-  /** How large the world is; 2,000 scopes and 20,000 comments where it is left out. */
-  readonly world?: typeof WORLD
+  /** Changes of the world before each night. */
+  readonly changes: number
   /** Shares of nights in which a worker is killed or stands still. */
-  readonly kills?: number
-  readonly freezes?: number
+  readonly kills: number
+  readonly freezes: number
+  readonly tell: (line: string) => void
 }
 
-export interface NightsResult {
-  readonly complaints: readonly string[]
-}
-
-const WORLD = {
-  organizations: 10,
-  documentsPerOrganization: 10,
-  annotationsPerDocument: 19,
-  commentsPerAnnotation: 11,
-  usersPerOrganization: 30,
-  groupsPerOrganization: 2,
-}
-
-/** 2,030 scopes: one more would be none of a thousand. */
-const CHANGES_A_NIGHT = 100
-const KILLS = 0.25
-const FREEZES = 0.04
-/** Longer than the time after which a worker is taken for dead. */
-const FREEZE_MS = 35_000
+/** Two heartbeats, and what a busy machine adds. */
+const DEAD_AFTER_S = 12
+const FREEZE_MS = (DEAD_AFTER_S + 5) * 1000
 const NIGHT_MAX_MS = 240_000
 /** A killed worker tells of its calls about once a second. */
 const UNTOLD_MS = 2_000
@@ -68,128 +35,69 @@ const UNTOLD_MS = 2_000
  * scope with sound answers that is not as the service has it, of calls that are not counted, and of every row that differs
  * in the end.
  */
-export async function poisonedNights(
-  server: string,
-  options: NightsOptions,
-): Promise<NightsResult> {
-  const name = `${options.databasePrefix ?? 'cs_fuzz'}_nights_${randomBytes(5).toString('hex')}`
-  const admin = openDatabase(server, { max: 1 })
-  await admin.query(`create database ${name}`)
-  const url = Object.assign(new URL(server), { pathname: `/${name}` }).href
-  await migrate(url)
-  const pool = openDatabase(url, { max: 4 })
-  const world = createWorld({ seed: options.seed, ...WORLD, ...options.world })
-  const standIn = await startStandIn({ world, logCalls: 50_000, seed: options.seed })
-  const nights = new Nights(url, pool, standIn, options)
-  try {
-    return await nights.run()
-  } finally {
-    await nights.close()
-    await standIn.close()
-    await pool.end()
-    await admin.query(`drop database if exists ${name} with (force)`)
-    await admin.end()
-  }
-}
-
-class Nights {
-  readonly #url: string
-  readonly #pool: Pool
-  readonly #standIn: StandIn
+export class Nights {
+  readonly #rig: Rig
+  readonly #build: WorkerBuild
   readonly #options: NightsOptions
   readonly #random: Random
   readonly #served: Served
-  readonly #queuePlace: QueuePlace
   readonly #workers: WorkerProcess[] = []
   readonly #complaints: string[] = []
-  /** When each call of the current night came; so many of them a killed worker may not have told of. */
+  /** So many calls a killed worker may not have told of. */
   #untold = 0
   #counted = 0
 
-  constructor(url: string, pool: Pool, standIn: StandIn, options: NightsOptions) {
-    this.#url = url
-    this.#pool = pool
-    this.#standIn = standIn
+  constructor(rig: Rig, build: WorkerBuild, options: NightsOptions) {
+    this.#rig = rig
+    this.#build = build
     this.#options = options
     this.#random = new Random(options.seed)
-    this.#served = new Served(pool, standIn.world)
-    this.#queuePlace =
-      options.queue === 'postgres'
-        ? { kind: 'postgres', url }
-        : { kind: 'redis', url: options.redisUrl, prefix: `fuzz-${randomBytes(5).toString('hex')}` }
+    this.#served = new Served(rig.database.pool, rig.world)
   }
 
-  async run(): Promise<NightsResult> {
-    const { nights, queue, tell } = this.#options
-    await this.#prepare()
+  /** @returns the complaints */
+  async run(): Promise<readonly string[]> {
+    const { nights, tell } = this.#options
+    for (const at of [0, 1]) this.#workers[at] = await this.#startWorker()
     const startedMs = performance.now()
     for (let night = 1; night <= nights; night++) {
       const began = performance.now()
       const told = this.#complaints.length
       const what = await this.#night(night)
       const seconds = ((performance.now() - began) / 1000).toFixed(1)
-      tell(`${queue}, night ${night}: ${what}, ${seconds} s, ${this.#complaints.length} complaints`)
+      tell(`night ${night}: ${what}, ${seconds} s, ${this.#complaints.length} complaints`)
       for (const complaint of this.#complaints.slice(told, told + 5)) tell(`  ${complaint}`)
     }
     await this.#cleanNight()
     await this.#compareCalls()
     const minutes = ((performance.now() - startedMs) / 60_000).toFixed(1)
     tell(
-      `${queue}: ${nights} poisoned nights and a clean one in ${minutes} min; the service saw ${this.#standIn.calls.total} calls, the runs counted ${this.#counted}, killed workers may have kept ${this.#untold}; ${this.#complaints.length} complaints`,
+      `${nights} poisoned nights and a clean one in ${minutes} min; the service saw ${this.#rig.standIn.calls.total} calls, the runs counted ${this.#counted}, killed workers may have kept ${this.#untold}`,
     )
-    for (const complaint of this.#complaints.slice(0, 20)) tell(`  ${complaint}`)
-    return { complaints: this.#complaints }
-  }
-
-  async close(): Promise<void> {
-    for (const worker of this.#workers) {
-      worker.wake()
-      await worker.kill()
-    }
-  }
-
-  async #prepare(): Promise<void> {
-    const { world } = this.#standIn
-    const source = {
-      name: 'world',
-      unit: 'line' as const,
-      async *lines() {
-        let number = 0
-        for (const line of catalogLines(world)) yield { number: ++number, line }
-      },
-    }
-    await importCatalog(this.#pool, source, { prune: false })
-    await migrateQueue(this.#queuePlace)
-    for (const at of [0, 1]) this.#workers[at] = await this.#startWorker()
+    return this.#complaints
   }
 
   #startWorker(): Promise<WorkerProcess> {
-    const { url, apiKey, authToken } = this.#standIn
-    const place = this.#queuePlace
-    return this.#options.start({
-      COLLAB_API_URL: url,
-      COLLAB_API_KEY: apiKey,
-      COLLAB_AUTH_TOKEN: authToken,
-      DATABASE_URL: this.#url,
+    return this.#build.start({
+      ...this.#rig.environment,
       // Most of what is broken is as broken in the next try.
       SYNC_RETRIES: '1',
+      TEST_DEAD_AFTER_S: String(DEAD_AFTER_S),
       // Who was the only one in a listing and left is missed in every answer.
       HELD_ACCEPT_AFTER: '3',
       LOG_LEVEL: 'error',
-      ...(place.kind === 'redis' ? { REDIS_URL: place.url, QUEUE_PREFIX: place.prefix } : {}),
     })
   }
 
   /** One night with its breakage. @returns what happened to the workers */
   async #night(night: number): Promise<string> {
-    const { seed, kills = KILLS, freezes = FREEZES } = this.#options
-    const changeSeed = seed + night
-    randomChanges(this.#standIn.world, { count: CHANGES_A_NIGHT, seed: changeSeed })
+    const { world, standIn } = this.#rig
+    const { seed, changes, kills, freezes } = this.#options
+    randomChanges(world, { count: changes, seed: seed + night })
     this.#served.noteDeleted()
-    this.#standIn.setFaults(breakage(changeSeed))
-    const logged = this.#standIn.calls.log.length
+    standIn.setFaults(breakage(seed + night))
     const firstCallMs = Date.now()
-    const runId = await this.#startRun()
+    const runId = await this.#rig.startRun('schedule')
     const fate = this.#random.next()
     const isKill = night > 1 && fate < kills
     const isFreeze = night > 1 && !isKill && fate < kills + freezes
@@ -201,23 +109,12 @@ class Nights {
       this.#complaints.push(`night ${night}: run ${runId} has no end`)
       return what
     }
-    const broken = this.#standIn.calls.log
-      .slice(Math.min(logged, this.#standIn.calls.log.length))
-      .concat(this.#standIn.calls.log.filter(({ atMs }) => atMs >= firstCallMs))
-      .filter(({ fault }) => fault !== null)
+    const broken = standIn.calls.log.filter(
+      ({ atMs, fault }) => atMs >= firstCallMs && fault !== null,
+    )
     for (const complaint of await this.#served.compareSound(runId, broken))
       this.#complaints.push(`night ${night}: ${complaint}`)
     return `${run.status}, ${broken.length} broken answers, ${what}`
-  }
-
-  async #startRun(): Promise<string> {
-    const context = { database: this.#pool, operations: ['users', 'comments'] } as const
-    const request = { trigger: 'schedule', scope: {}, requestKey: null } as const
-    const { runId, items } = await startRun(context, request)
-    const queue = await openQueue(this.#queuePlace, createLog('silent'))
-    await queue.deliver(items.map(itemDelivery))
-    await queue.close()
-    return runId
   }
 
   async #kill(): Promise<void> {
@@ -227,7 +124,7 @@ class Nights {
     await this.#workers[which]?.kill()
     // What it sent in its last moments, and what was in flight.
     await sleep(100)
-    const { log } = this.#standIn.calls
+    const { log } = this.#rig.standIn.calls
     this.#untold += log.filter(({ atMs }) => atMs > killedMs - UNTOLD_MS).length
     this.#workers[which] = await this.#startWorker()
   }
@@ -243,31 +140,22 @@ class Nights {
 
   /** Until the night is somewhere in its middle. */
   async #someCalls(): Promise<void> {
-    const { calls } = this.#standIn
-    const enough = calls.total + this.#random.below(1500)
+    const { world, standIn } = this.#rig
+    const enough = standIn.calls.total + this.#random.below(callsNeeded(world))
     const deadline = performance.now() + 10_000
-    while (calls.total < enough && performance.now() < deadline) await sleep(5)
+    while (standIn.calls.total < enough && performance.now() < deadline) await sleep(5)
   }
 
-  async #settled(runId: string): Promise<{ status: string } | null> {
-    const deadline = performance.now() + NIGHT_MAX_MS
-    while (performance.now() < deadline) {
-      const { rows } = await this.#pool.query(
-        'select status from sync.runs where run_id = $1 and finished_at is not null',
-        [runId],
-      )
-      if (rows[0] !== undefined) return rows[0] as { status: string }
-      await sleep(50)
-    }
-    return null
+  #settled(runId: string): Promise<RunRow | null> {
+    return this.#rig.settled(runId, NIGHT_MAX_MS).catch(() => null)
   }
 
   async #cleanNight(): Promise<void> {
-    this.#standIn.setFaults([])
+    this.#rig.standIn.setFaults([])
     // A listing that lost so many that it is held is believed when the same answer came in two nights more.
-    let run: { status: string } | null = null
+    let run: RunRow | null = null
     for (let night = 0; night < 3 && run?.status !== 'succeeded'; night++)
-      run = await this.#settled(await this.#startRun())
+      run = await this.#settled(await this.#rig.startRun('schedule'))
     if (run?.status !== 'succeeded')
       this.#complaints.push(`the clean night is ${run?.status ?? 'without an end'}`)
     for (const complaint of await this.#served.compareAll())
@@ -277,9 +165,11 @@ class Nights {
   async #compareCalls(): Promise<void> {
     // The last second may still be on its way.
     await sleep(UNTOLD_MS)
-    const { rows } = await this.#pool.query('select sum(calls)::float8 as calls from sync.runs')
+    const { rows } = await this.#rig.database.pool.query(
+      'select sum(calls)::float8 as calls from sync.runs',
+    )
     this.#counted = rows[0].calls
-    const { total } = this.#standIn.calls
+    const { total } = this.#rig.standIn.calls
     if (this.#counted > total || this.#counted < total - this.#untold)
       this.#complaints.push(`${this.#counted} calls are counted, the service saw ${total}`)
   }

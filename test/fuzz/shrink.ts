@@ -15,11 +15,11 @@ const TIME_MS = 60_000
  * The smallest case that still differs where its scope is alone in a database, in words; or the file with the case as it
  * was, where it takes others to differ.
  */
-export async function shrunk(server: string, found: Found, nights: number): Promise<string> {
+export async function shrunk(found: Found, nights: number): Promise<string> {
   if (found.scopeCase === null || found.index === null) return 'It is of no scope alone.'
   const isAnnotation = found.key.startsWith('comments/')
   const key = isAnnotation ? 'comments/o0/d0-0/a0-0-0/' : 'users/o0/d0-0//'
-  const fuzzer = await Fuzzer.open(server, ALONE)
+  const fuzzer = await Fuzzer.open(ALONE)
   try {
     const property = fc.asyncProperty(
       isAnnotation ? annotationCase(nights) : listingCase(nights),

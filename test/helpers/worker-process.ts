@@ -41,14 +41,6 @@ export async function buildWorker(): Promise<WorkerBuild> {
   }
 }
 
-/** Starts a worker that is compiled already; resolves when it takes jobs. @throws with its stderr where it ends instead */
-export async function startWorkerAt(
-  main: string,
-  environment: Readonly<Record<string, string>>,
-): Promise<WorkerProcess> {
-  return running(spawnWorker(main, environment))
-}
-
 function spawnWorker(main: string, environment: Readonly<Record<string, string>>): ChildProcess {
   return spawn(process.execPath, [main], {
     cwd: dirname(main),

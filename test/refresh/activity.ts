@@ -1,3 +1,5 @@
+import { Random } from '../../src/demo/random.ts'
+
 /**
  * When comments of a made-up catalog are added, edited and deleted: heavy-tailed cascades of answers, review sessions, revivals,
  * office hours. No real trace was at hand. Deterministic by its seed; seconds from the world's begin.
@@ -142,27 +144,8 @@ class Threads {
   }
 }
 
-/** Numbers by chance, the same for the same seed. */
-export class Dice {
-  #state: number
-
-  constructor(seed: number) {
-    this.#state = seed >>> 0
-  }
-
-  /** From 0 up to 1 (mulberry32). */
-  next(): number {
-    this.#state = (this.#state + 0x6d2b79f5) >>> 0
-    let mixed = this.#state
-    mixed = Math.imul(mixed ^ (mixed >>> 15), mixed | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-
-  below(edge: number): number {
-    return Math.floor(this.next() * edge)
-  }
-
+/** Numbers of the distributions that activity has. */
+class Dice extends Random {
   normal(): number {
     return Math.sqrt(-2 * Math.log(this.next() + 1e-12)) * Math.cos(2 * Math.PI * this.next())
   }

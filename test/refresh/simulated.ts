@@ -22,13 +22,11 @@ import type { Activity } from './activity.ts'
 
 const DAY = 86_400
 
-/** What a policy gave: times in seconds, of the changes from the first measured day on. */
+/** What refresh gave: times in seconds, of the changes from the first measured day on. */
 export interface Outcome {
   readonly delays: readonly number[]
-  readonly changes: number
   /** The longest time between two looks at one annotation. */
   readonly worstAgeS: number
-  readonly calls: number
 }
 
 /** A change that a listing showed: of a comment that is new, or whose lastUpdated moved. Times of the world's clock. */
@@ -116,8 +114,7 @@ export class SimulatedService {
     const delays = [...this.delays, ...unseen].sort((one, other) => one - other)
     for (const [index, { knownS }] of this.#activity.annotations.entries())
       this.worstAgeS = Math.max(this.worstAgeS, nowS - Math.max(this.#lastLook[index] ?? 0, knownS))
-    const { calls, worstAgeS } = this
-    return { delays, changes: delays.length, calls, worstAgeS }
+    return { delays, worstAgeS: this.worstAgeS }
   }
 
   /** The service as the program sees it. */
@@ -229,26 +226,6 @@ function laterOf({ annotations }: Activity): number[] {
     .sort((a, b) => known(a) - known(b))
 }
 
-/** Round robin at the same calls, from the same begin: new annotations at once, then one after the other in the order of the catalog. */
-export function roundRobin(
-  activity: Activity,
-  { callsPerDay, measureFromS }: { callsPerDay: number; measureFromS: number },
-): Outcome {
-  const service = new SimulatedService(activity, { beginMs: 0, measureFromS })
-  const later = laterOf(activity)
-  const ring = [...activity.annotations.keys()].filter(
-    (index) => activity.annotations[index]?.knownS === 0,
-  )
-  for (let call = 0; service.nowS < activity.days * DAY;) {
-    const [next] = later
-    const isKnown = next !== undefined && (activity.annotations[next]?.knownS ?? 0) <= service.nowS
-    if (isKnown) ring.push(...later.splice(0, 1))
-    service.look((isKnown ? next : ring[call++ % ring.length]) ?? 0)
-    service.nowS += DAY / callsPerDay
-  }
-  return service.outcome()
-}
-
 /** Continuous refresh by the program itself: its planner, its statements, its commits, on the world's clock. */
 export async function refreshed(
   activity: Activity,
@@ -256,13 +233,11 @@ export async function refreshed(
     callsPerDay: number
     measureFromS: number
     promiseS: number
-    beginMs?: number
-    /** When to call `look`; at the end when left out. */
-    lookAtS?: number
+    beginMs: number
   },
   look: (database: TestDatabase, service: SimulatedService) => Promise<void> = async () => {},
-): Promise<Outcome & { readonly sights: readonly Sight[] }> {
-  const { callsPerDay, measureFromS, promiseS, beginMs = Date.now() } = options
+): Promise<Outcome> {
+  const { callsPerDay, measureFromS, promiseS, beginMs } = options
   const database = await createTestDatabase()
   try {
     const atBegin = [...activity.annotations.keys()].filter(
@@ -296,20 +271,16 @@ export async function refreshed(
     stepS = 1 / budget
     const endS = activity.days * DAY
     const later = laterOf(activity)
-    const goOnUntil = async (untilS: number) => {
-      while (service.nowS < untilS) {
-        const known = later.filter(
-          (index) => (activity.annotations[index]?.knownS ?? 0) <= service.nowS,
-        )
-        if (known.length > 0)
-          await addToCatalog(database, activity, later.splice(0, known.length), service.now)
-        await step()
-      }
+    while (service.nowS < endS) {
+      const known = later.filter(
+        (index) => (activity.annotations[index]?.knownS ?? 0) <= service.nowS,
+      )
+      if (known.length > 0)
+        await addToCatalog(database, activity, later.splice(0, known.length), service.now)
+      await step()
     }
-    await goOnUntil(options.lookAtS ?? endS)
     await look(database, service)
-    await goOnUntil(endS)
-    return { ...service.outcome(), sights: service.sights }
+    return service.outcome()
   } finally {
     await database.drop()
   }

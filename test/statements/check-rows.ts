@@ -8,9 +8,35 @@ import { statementName } from '../../src/core/database/statement.ts'
  * statement whose head promises too much fails the test that runs it. Loaded before each test file.
  */
 
-const ROW_TYPES = JSON.parse(
-  readFileSync(join(import.meta.dirname, 'row-types.json'), 'utf8'),
-) as Readonly<Record<string, readonly string[]>>
+const GENERATED = join(import.meta.dirname, '../../src/core/database/statements')
+const STATEMENT = /new Statement<([^]*?)>\(\s*'([^']+)'/g
+const MEMBER = /\w+:\s+([^;{}]+?)\s*(?=;|\}|\n\s+\w+:)/g
+
+/** By the name of a statement: the types of its columns. */
+const rowTypes = new Map<string, readonly string[]>()
+const nounsRead = new Set<string>()
+
+/** The types of a statement's columns, as the module of its noun has them. */
+function typesOf(name: string): readonly string[] | undefined {
+  const [noun = ''] = name.split('/')
+  if (!nounsRead.has(noun)) {
+    nounsRead.add(noun)
+    const module = readFileSync(join(GENERATED, `${noun}.ts`), 'utf8')
+    for (const [, types = '', statement = ''] of module.matchAll(STATEMENT)) {
+      // The parameters stand before the row; a statement without rows has null in its place.
+      const row = types.trimEnd().endsWith('}') ? types.slice(types.lastIndexOf('{')) : null
+      if (row === null) continue
+      const members = [...row.matchAll(MEMBER)].map(([, type = '']) => oneLine(type))
+      rowTypes.set(statement, members)
+    }
+  }
+  return rowTypes.get(name)
+}
+
+/** A type as it is without the lines that Prettier makes of a long one. */
+function oneLine(type: string): string {
+  return type.replaceAll(/\s+/g, ' ').replace(/^\| /, '')
+}
 
 /** What pg's Query has and its types do not name. */
 interface Query {
@@ -35,7 +61,7 @@ function handleAndCheck(this: Query, message: unknown): void {
   handleDataRow.call(this, message)
   const row = this._result.rows.at(-1)
   const name = Array.isArray(row) ? statementName(this.text) : null
-  const types = name === null ? undefined : ROW_TYPES[name]
+  const types = name === null ? undefined : typesOf(name)
   const wrong = types === undefined ? null : faultOf(row as unknown[], types)
   if (wrong !== null) this._canceledDueToError = new Error(`${name}: ${wrong}`)
 }

@@ -22,29 +22,23 @@ const RESERVED = new Set(['delete', 'default', 'export', 'import', 'in', 'new'])
  * Writes the modules of `src/core/database/statements`: each statement with the types of its parameters and rows, from what
  * PostgreSQL says of the prepared statement, and from its head where PostgreSQL cannot tell.
  * @param client a connection to a migrated database; what is created for it is rolled back
- * @returns the text of each module by its noun, and the types of each statement's columns by its name
+ * @returns the text of each module by its noun
  * @throws Error naming the statement that is wrong and why
  */
 export async function generateStatements(
   client: pg.ClientBase,
   files: readonly StatementFile[],
-): Promise<{ modules: Map<string, string>; rowTypes: Record<string, readonly string[]> }> {
+): Promise<Map<string, string>> {
   const described = await describeAll(client, files)
   const types = await readTypes(client, [...described.values()])
   const modules = new Map<string, string>()
-  const rowTypes: Record<string, readonly string[]> = {}
   for (const noun of new Set(files.map((file) => file.noun))) {
     const statements = files
       .filter((file) => file.noun === noun)
-      .map((file) => {
-        const { text, columns } = writeStatement(file, described.get(file) as Described, types)
-        if (columns.length > 0)
-          rowTypes[`${file.noun}/${file.verb}`] = columns.map(({ type }) => type)
-        return text
-      })
+      .map((file) => writeStatement(file, described.get(file) as Described, types))
     modules.set(noun, await writeModule(noun, statements))
   }
-  return { modules, rowTypes }
+  return modules
 }
 
 /** Describes each statement; those over temporary tables after the statements that create these. */
@@ -99,11 +93,7 @@ async function tryToDescribe(
   }
 }
 
-function writeStatement(
-  file: StatementFile,
-  said: Described,
-  types: Types,
-): { text: string; columns: Member[] } {
+function writeStatement(file: StatementFile, said: Described, types: Types): string {
   const name = `${file.noun}/${file.verb}`
   try {
     const head = readHead(file.text)
@@ -118,10 +108,9 @@ function writeStatement(
       head.isPrepared && 'isPrepared: true',
     ].filter((part) => part !== false)
     const described = description.length === 0 ? '' : `, { ${description.join(', ')} }`
-    const text = `/** ${head.says} */
+    return `/** ${head.says} */
       export const ${exportName(file.verb)} = new Statement<${writeType(parameters)}, ${writeType(columns)}>(
         '${name}'${described})`
-    return { text, columns }
   } catch (error) {
     throw new Error(`sql/queries/${name}.sql: ${(error as Error).message}`, { cause: error })
   }

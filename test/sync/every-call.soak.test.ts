@@ -1,12 +1,12 @@
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createServer, parseAst } from 'vite'
 import type { Plugin, ViteDevServer } from 'vite'
 import MagicString from 'magic-string'
+import { createCatalog } from '../fuzz/layout.ts'
 import type * as Place from '../fuzz/place.ts'
 import { startService } from '../fuzz/service.ts'
 import type { Asked, Service } from '../fuzz/service.ts'
-import { databasePrefix } from '../helpers/database.ts'
 
 /**
  * Every call of the compiled program that is given anything of one record throws, one call after the other. Whichever it is,
@@ -28,7 +28,6 @@ const seen = new Set<string>()
 
 let server: ViteDevServer
 let service: Service
-let databases: Place.Databases
 /** Whether the answers hold the marked records. */
 let isMarked = false
 
@@ -59,11 +58,8 @@ beforeAll(async () => {
     const plain = { httpStatus: 200, encoding: null, isChunked: false, isCut: false }
     return { ...plain, bytes: Buffer.from(bodyOf(asked)) }
   }
-  const { Databases } = await load()
-  databases = await Databases.open(inject('postgresUrl'), LAYOUT, databasePrefix())
 })
 afterAll(async () => {
-  await databases?.close()
   await service?.close()
   await server?.close()
 })
@@ -72,8 +68,8 @@ test.each(['of a new record', 'of a changed record'])(
   'whichever call %s throws, the run ends and the neighbours of the record are in',
   async (what) => {
     const { openProgram } = await load()
-    const url = await databases.create()
-    const program = await openProgram(url, service.url)
+    const database = await createCatalog(LAYOUT)
+    const program = await openProgram(database.url, service.url)
     try {
       isMarked = false
       targets.clear()
@@ -104,7 +100,7 @@ test.each(['of a new record', 'of a changed record'])(
       expect(rejected.length).toBeGreaterThan(calls.length / 4)
     } finally {
       await program.close()
-      await databases.drop(url)
+      await database.drop()
     }
   },
 )

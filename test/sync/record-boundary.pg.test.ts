@@ -1,12 +1,13 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { syncBatch } from '../../src/core/sync/batch.ts'
 import { finishRun } from '../../src/core/run/finish.ts'
-import { Databases, openProgram, scopesOf } from '../fuzz/place.ts'
+import { createCatalog, scopesOf } from '../fuzz/layout.ts'
+import { openProgram } from '../fuzz/place.ts'
 import type { Program } from '../fuzz/place.ts'
 import { scopeKey, startService } from '../fuzz/service.ts'
 import type { Asked, Service } from '../fuzz/service.ts'
-import { databasePrefix } from '../helpers/database.ts'
+import type { TestDatabase } from '../helpers/database.ts'
 
 /** What one answer holds may cost the record or the scope that it is about, never a neighbour, and every run ends. */
 
@@ -15,17 +16,12 @@ const ODD = scopeKey('comments', 'o0', 'd0-0', 'a0-0-3')
 const USERS = scopeKey('users', 'o0')
 const MAX_BODY_BYTES = 40_000_000
 
-let databases: Databases
+let database: TestDatabase
 let service: Service
 let program: Program
-let url: string
 let bodies: Map<string, string | Buffer>
 let encoding: string | null
 
-beforeAll(async () => {
-  databases = await Databases.open(inject('postgresUrl'), LAYOUT, databasePrefix())
-})
-afterAll(() => databases?.close())
 beforeEach(async () => {
   service = await startService()
   bodies = new Map()
@@ -36,12 +32,14 @@ beforeEach(async () => {
     const plain = { httpStatus: 200, isChunked: false, isCut: false }
     return { ...plain, bytes, encoding: isOdd ? encoding : null }
   }
-  url = await databases.create()
-  program = await openProgram(url, service.url, { SYNC_MAX_BODY_BYTES: `${MAX_BODY_BYTES}` })
+  database = await createCatalog(LAYOUT)
+  program = await openProgram(database.url, service.url, {
+    SYNC_MAX_BODY_BYTES: `${MAX_BODY_BYTES}`,
+  })
 })
 afterEach(async () => {
   await program?.close()
-  await databases.drop(url)
+  await database?.drop()
   await service?.close()
 })
 

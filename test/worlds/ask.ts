@@ -2,7 +2,7 @@ import { rolledBack } from '../../src/core/database/pool.ts'
 import type { Database } from '../../src/core/database/pool.ts'
 import { questions } from '../reporting/questions.ts'
 import { days, marks, oracle } from './oracle.ts'
-import type { Asked } from './oracle.ts'
+import type { Asked } from './counting.ts'
 
 /** Types of PostgreSQL that are numbers here. */
 const NUMBERS = [20, 21, 23, 700, 701, 1700]

@@ -1,27 +1,31 @@
 import { keyOf } from './log.ts'
-import type {
-  Knowledge,
-  KnownComment,
-  Looked,
-  Person,
-  PersonVersion,
-  Version,
-} from './knowledge.ts'
-
-/** What a question is asked of: what looks could show, and when it is asked. */
-export interface Asked {
-  readonly known: Knowledge
-  readonly now: Date
-  /** REPORT_TZ. */
-  readonly zone: string
-}
-
-/** Values in the order of the statement's columns. */
-type Row = readonly (string | number | boolean | Date | null)[]
-
-const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
-const PROMISE_MS = 26 * HOUR_MS
+import type { Looked } from './knowledge.ts'
+import {
+  authorOf,
+  current,
+  date,
+  dayOf,
+  daysAgo,
+  distinct,
+  documents,
+  earliest,
+  everyComment,
+  groups,
+  hourIn,
+  isDeleted,
+  isStale,
+  live,
+  median,
+  mondayOf,
+  organizationOf,
+  people,
+  personOf,
+  rounded,
+  sorted,
+  threads,
+  values,
+} from './counting.ts'
+import type { Asked, Row } from './counting.ts'
 
 /** The answer to each question of docs/QUESTIONS.md, in its order there, counted in the plainest way. */
 export const oracle: readonly ((asked: Asked) => Row[])[] = [
@@ -374,195 +378,4 @@ export function days(asked: Asked): Row[] {
   return groups(live(asked), (comment) =>
     JSON.stringify([organizationOf(comment), dayOf(asked, comment)]),
   ).map(([key, own]) => [...(JSON.parse(key) as string[]), own.length])
-}
-
-/** Whether what is known of a scope may be out of date. */
-export function isStale({ known, now }: Asked, { checkedAt, failingSince }: Looked): boolean {
-  if (failingSince !== null || checkedAt === null) return true
-  if (known.refusedAt !== null && checkedAt < known.refusedAt) return true
-  return now.getTime() - checkedAt.getTime() > PROMISE_MS
-}
-
-function everyComment({ known }: Asked): KnownComment[] {
-  return [...known.comments.values()]
-}
-
-function live(asked: Asked): KnownComment[] {
-  return everyComment(asked).filter((comment) => !isDeleted(comment))
-}
-
-function current({ versions }: KnownComment): Version {
-  return versions.at(-1) as Version
-}
-
-function isDeleted(comment: KnownComment): boolean {
-  return current(comment).change === 'deleted'
-}
-
-function organizationOf({ place }: KnownComment): string {
-  return place.organizationId
-}
-
-function authorOf({ author }: KnownComment): string {
-  return author.userId
-}
-
-/** Every thread that was ever in the catalog. */
-function threads(asked: Asked) {
-  return [...asked.known.scopes.values()]
-    .filter(({ level }) => level === 'annotation')
-    .map((scope) => {
-      const comments = live(asked)
-        .filter(({ thread }) => thread === scope)
-        .sort((a, b) => compare(a.writtenAt, b.writtenAt) || a.commentId - b.commentId)
-      const [first] = comments
-      const answer = comments.find((comment) => first && authorOf(comment) !== authorOf(first))
-      const [firstAt, answerAt] = [first?.writtenAt ?? null, answer?.writtenAt ?? null]
-      const hoursToAnswer =
-        firstAt && answerAt && rounded((Date.parse(answerAt) - Date.parse(firstAt)) / HOUR_MS, 2)
-      return { scope, place: scope.place, comments, firstAt, answerAt, hoursToAnswer: hoursToAnswer as number | null } // prettier-ignore
-    })
-}
-
-/** Every document that was ever in the catalog. */
-function documents(asked: Asked) {
-  return [...asked.known.scopes.values()]
-    .filter(({ level }) => level === 'document')
-    .map((scope) => {
-      const { place } = scope
-      const comments = live(asked).filter(
-        (one) =>
-          one.place.documentId === place.documentId && organizationOf(one) === place.organizationId,
-      )
-      const members = asked.known.stays.filter(
-        ({ listing, until }) => listing === scope && until === null,
-      )
-      const writing = members.filter(({ userId }) =>
-        comments.some((comment) => authorOf(comment) === userId),
-      )
-      return { place, comments, members, writing }
-    })
-}
-
-/** Everybody who was seen, with where they are now. */
-function people({ known }: Asked) {
-  return [...known.people.values()].map((person) => {
-    const stays = known.stays.filter(
-      ({ listing, userId, until }) =>
-        until === null &&
-        userId === person.userId &&
-        listing.place.organizationId === person.organizationId,
-    )
-    const documents = stays.filter(({ listing }) => listing.level === 'document').length
-    const now = person.versions.at(-1) as PersonVersion
-    return { person, now, documents, groups: stays.length - documents }
-  })
-}
-
-function personOf({ known }: Asked, organizationId: string, userId: string) {
-  const person: Person | undefined = known.people.get(JSON.stringify([organizationId, userId]))
-  return person?.versions.at(-1)
-}
-
-/** Each status and type of the versions that are kept. */
-function values(asked: Asked) {
-  const seen = everyComment(asked).flatMap((comment) =>
-    comment.versions.flatMap((version) =>
-      (['status', 'type'] as const).map((field) => ({
-        field,
-        value: version[field],
-        from: version.from,
-        isLive: version === current(comment) && !isDeleted(comment),
-      })),
-    ),
-  )
-  return groups(seen, ({ field, value }) => JSON.stringify([field, value])).map(([key, own]) => {
-    const [field, value] = JSON.parse(key) as [string, string]
-    const comments = own.filter(({ isLive }) => isLive).length
-    return { field, value, comments, firstSeen: earliest(own.map(({ from }) => from)) as Date }
-  })
-}
-
-function groups<T>(list: readonly T[], keyOf: (one: T) => string): [string, T[]][] {
-  const found = new Map<string, T[]>()
-  for (const one of list) found.set(keyOf(one), [...(found.get(keyOf(one)) ?? []), one])
-  return [...found]
-}
-
-/** By columns, `-` for the highest first. Texts as their bytes: the databases of worlds sort so. */
-function sorted(rows: readonly Row[], by: readonly string[]): Row[] {
-  return rows.toSorted((a, b) => {
-    for (const each of by) {
-      const column = Math.abs(Number(each))
-      const order = compare(a[column] ?? null, b[column] ?? null)
-      if (order !== 0) return each.startsWith('-') ? -order : order
-    }
-    return 0
-  })
-}
-
-function compare(a: Row[number], b: Row[number]): number {
-  if (typeof a === 'string' && typeof b === 'string')
-    return Buffer.compare(Buffer.from(a), Buffer.from(b))
-  return Number(a) - Number(b)
-}
-
-function distinct(list: readonly unknown[]): number {
-  return new Set(list).size
-}
-
-function earliest(times: readonly (Date | null)[]): Date | null {
-  const ms = times.flatMap((time) => time?.getTime() ?? [])
-  return ms.length === 0 ? null : new Date(Math.min(...ms))
-}
-
-function median(list: readonly number[]): number {
-  const inOrder = list.toSorted((a, b) => a - b)
-  const half = (inOrder.length - 1) / 2
-  return ((inOrder[Math.floor(half)] ?? 0) + (inOrder[Math.ceil(half)] ?? 0)) / 2
-}
-
-/** Half goes up, though a binary fraction be a little less than half. */
-function rounded(value: number, digits: number): number {
-  const scaled = Number((value * 10 ** digits).toPrecision(13))
-  return Math.round(scaled) / 10 ** digits
-}
-
-function date(time: string | null): Date | null {
-  return time === null ? null : new Date(time)
-}
-
-function daysAgo({ now }: Asked, days: number): string {
-  return new Date(now.getTime() - days * DAY_MS).toISOString().slice(0, 10)
-}
-
-function dayOf({ zone }: Asked, { writtenAt }: KnownComment): string {
-  return inZone(zone, writtenAt).slice(0, 10)
-}
-
-function hourIn(zone: string, time: string): number {
-  return Number(inZone(zone, time).slice(12, 14))
-}
-
-function mondayOf(day: string): string {
-  const at = new Date(`${day}T00:00:00Z`)
-  at.setUTCDate(at.getUTCDate() - ((at.getUTCDay() + 6) % 7))
-  return at.toISOString().slice(0, 10)
-}
-
-const formats = new Map<string, Intl.DateTimeFormat>()
-
-/** What calendars and clocks show there: `2026-03-29, 03:00:00`. */
-function inZone(zone: string, time: string): string {
-  let format = formats.get(zone)
-  if (format === undefined) {
-    format = new Intl.DateTimeFormat('en-CA', {
-      timeZone: zone,
-      dateStyle: 'short',
-      timeStyle: 'medium',
-      hourCycle: 'h23',
-    })
-    formats.set(zone, format)
-  }
-  return format.format(new Date(time))
 }

@@ -1,6 +1,6 @@
 import type { Comment } from '../../src/demo/comments.ts'
-import { isStale } from './oracle.ts'
-import type { Asked } from './oracle.ts'
+import { isStale } from './counting.ts'
+import type { Asked } from './counting.ts'
 import { keyOf } from './log.ts'
 import type { TrueEvent } from './log.ts'
 
