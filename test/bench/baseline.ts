@@ -1,44 +1,56 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Figure, Result } from './bench.ts'
-import type { Machine } from './machine.ts'
 import { spread } from './print.ts'
 
-/** What was measured when the baseline was last accepted, by comparison. */
-export type Baseline = Readonly<Record<string, Result & { readonly machine: Machine }>>
+/** Ratios that have a goal, by name, as they were last accepted. */
+type Baseline = Record<string, Pick<Figure, 'median' | 'low' | 'high'>>
 
-// The program runs from a compiled copy; the baseline is kept with the sources. `run.js` starts it at the root.
+// The suite runs from a compiled copy, and `run.js` starts it at the root of the repository.
 const FILE = join(process.cwd(), 'test/bench/baseline.json')
 
-/** Slower than this beyond both spreads is told: less is what two runs on one machine differ by. */
+/** Two runs on one machine differ by up to this much. */
 const NOISE = 0.1
 
-export function readBaseline(): Baseline {
-  try {
-    return JSON.parse(readFileSync(FILE, 'utf8')) as Baseline
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {}
-    throw error
-  }
+/** Writes the ratios of a comparison to `baseline.json`, one a line. */
+export function acceptAsBaseline(result: Result): void {
+  const accepted = { ...readBaseline() }
+  for (const { name, median, low, high } of ratiosWithGoal(result))
+    accepted[name] = { median: rounded(median), low: rounded(low), high: rounded(high) }
+  const lines = Object.entries(accepted).map(
+    ([name, { median, low, high }]) =>
+      `  "${name}": { "median": ${median}, "low": ${low}, "high": ${high} }`,
+  )
+  writeFileSync(FILE, `{\n${lines.join(',\n')}\n}\n`)
 }
 
-export function writeBaseline(name: string, result: Baseline[string]): void {
-  writeFileSync(FILE, `${JSON.stringify({ ...readBaseline(), [name]: result }, null, 2)}\n`)
-}
-
-/** A line for each figure that got worse than the baseline by more than the noise. */
-export function slowerThan(baseline: Baseline, name: string, result: Result): string[] {
-  const before = new Map(baseline[name]?.figures.map((one) => [one.name, one]))
-  return result.figures.flatMap((now) => {
-    const then = before.get(now.name)
+/** A line for each ratio that is worse than the baseline by more than the noise. */
+export function worseThanBaseline(result: Result): string[] {
+  const baseline = readBaseline()
+  return ratiosWithGoal(result).flatMap((now) => {
+    const then = baseline[now.name]
     if (then === undefined || !isWorse(now, then)) return []
-    return [`  WORSE than the baseline: ${now.name} was ${spread(then)}, is ${spread(now)}`]
+    const before = `${then.median} (${then.low} to ${then.high})`
+    return [`  WORSE than the baseline: ${now.name} was ${before}, is ${spread(now)}`]
   })
 }
 
+function readBaseline(): Baseline {
+  return JSON.parse(readFileSync(FILE, 'utf8')) as Baseline
+}
+
+/** Ratios are comparable between machines. Times and sizes are not. */
+function ratiosWithGoal({ figures }: Result): Figure[] {
+  return figures.filter(({ goal, unit }) => goal !== null && unit === '')
+}
+
 /** The whole spread lies on the wrong side of the other one, by more than the noise. */
-function isWorse(now: Figure, then: Figure): boolean {
+function isWorse(now: Figure, then: Baseline[string]): boolean {
   return now.better === 'higher'
     ? now.high < then.low && now.median < then.median * (1 - NOISE)
     : now.low > then.high && now.median > then.median * (1 + NOISE)
+}
+
+function rounded(value: number): number {
+  return Number(value.toPrecision(3))
 }

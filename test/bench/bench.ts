@@ -1,6 +1,6 @@
 import type { Servers } from './servers.ts'
 
-/** What one comparison found. */
+/** The result of one comparison. */
 export interface Result {
   readonly tables: readonly Table[]
   readonly figures: readonly Figure[]
@@ -12,9 +12,9 @@ export interface Table {
   readonly rows: readonly (readonly (string | number)[])[]
 }
 
-/** One number worth keeping an eye on: the median of several, with their spread. */
+/** One number: the median of several measurements, with the lowest and the highest. */
 export interface Figure {
-  /** Unique in the suite, and the same for ever: `baseline.json` knows it by this. */
+  /** Unique in the suite. It never changes: it is the key in `baseline.json`. */
   readonly name: string
   /** What is divided by what, in a few words. */
   readonly means: string
@@ -22,21 +22,18 @@ export interface Figure {
   readonly low: number
   readonly high: number
   readonly measurements: number
+  /** Empty for a ratio. */
   readonly unit: string
-  /** What must be reached; null where the figure is only told. */
+  /** Null where the figure is only printed. */
   readonly goal: { readonly atLeast: number } | { readonly atMost: number } | null
   readonly better: 'higher' | 'lower'
 }
 
 /** A comparison: a file of `comparisons/`, listed in `comparisons/index.ts`. */
 export interface Comparison {
-  /** What `npm run bench NAME` calls it. */
+  /** Its name for `npm run bench -- NAME`. */
   readonly name: string
   readonly title: string
-  /** What is compared with what, and why the figure is what it is: a paragraph of docs/PERFORMANCE.md. */
-  readonly explains: string
-  /** True for what takes too long to be measured with all the others. */
-  readonly isOnlyByName?: boolean
   run(servers: Servers): Promise<Result>
 }
 

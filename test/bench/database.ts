@@ -1,10 +1,15 @@
 import { randomBytes } from 'node:crypto'
+import { rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileSource } from '../../src/features/catalog/file.ts'
 import { importCatalog } from '../../src/features/catalog/import.ts'
 import { readNameRedaction } from '../../src/features/privacy/rules.ts'
 import { migrate } from '../../src/core/database/migrate.ts'
 import { openDatabase } from '../../src/core/database/pool.ts'
 import type { Database } from '../../src/core/database/pool.ts'
+import { catalogLines } from '../../src/demo/catalog.ts'
+import type { World } from '../../src/demo/world.ts'
 import type { Servers } from './servers.ts'
 
 export interface BenchDatabase {
@@ -15,10 +20,10 @@ export interface BenchDatabase {
   drop(): Promise<void>
 }
 
-/** A database of its own with our tables, and the catalog of a file where there is one. */
+/** A new database with our tables and the catalog of a file. */
 export async function createBenchDatabase(
   { admin, urlOf }: Servers,
-  catalogFile: string | null,
+  catalogFile: string,
 ): Promise<BenchDatabase> {
   const name = `cs_bench_${randomBytes(5).toString('hex')}`
   await admin.query(`create database ${name}`)
@@ -27,7 +32,7 @@ export async function createBenchDatabase(
   const gone = () => othersAreGone(admin, name)
   const pool = openDatabase(url, { applicationName: 'bench' })
   const options = { prune: false, redaction: readNameRedaction }
-  if (catalogFile !== null) await importCatalog(pool, fileSource(catalogFile), options)
+  await importCatalog(pool, fileSource(catalogFile), options)
   return {
     url,
     pool,
@@ -37,6 +42,31 @@ export async function createBenchDatabase(
       await gone()
       await admin.query(`drop database ${name} with (force)`)
     },
+  }
+}
+
+/** A database with the catalog of a world, for runs that answer from memory. */
+export async function createDatabaseOf(servers: Servers, world: World): Promise<BenchDatabase> {
+  const file = join(tmpdir(), `collab-sync-bench-${process.pid}-memory.ndjson`)
+  await writeFile(file, [...catalogLines(world)].map((line) => JSON.stringify(line)).join('\n'))
+  try {
+    return await createBenchDatabase(servers, file)
+  } finally {
+    await rm(file, { force: true })
+  }
+}
+
+/** So rarely that polling takes nothing from what is measured: `finished_at` says when a run ended. */
+const POLL_EVERY_MS = 25
+
+/** Waits for the end of a run. @returns its row @throws unless it succeeded */
+export async function untilSucceeded(database: Database, runId: string) {
+  for (;;) {
+    const { rows } = await database.query('select * from sync.runs where run_id = $1', [runId])
+    const { status, problem, finished_at: finishedAt } = rows[0]
+    if (status === 'succeeded') return rows[0]
+    if (finishedAt !== null) throw new Error(`Run ${runId} ${status}: ${problem}`)
+    await new Promise((resolve) => setTimeout(resolve, POLL_EVERY_MS))
   }
 }
 

@@ -1,17 +1,16 @@
 import { parseArgs } from 'node:util'
 import { comparisons } from './comparisons/index.ts'
-import { readBaseline, slowerThan, writeBaseline } from './baseline.ts'
-import { describeMachine, machineLine } from './machine.ts'
+import { acceptAsBaseline, worseThanBaseline } from './baseline.ts'
+import { describeMachine } from './machine.ts'
 import { printResult } from './print.ts'
 import { openServers } from './servers.ts'
-import { writePage } from './page.ts'
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { accept: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } },
 })
-const chosen = comparisons.filter(({ name, isOnlyByName = false }) =>
-  positionals.length === 0 ? !isOnlyByName : positionals.includes(name),
+const chosen = comparisons.filter(
+  ({ name }) => positionals.length === 0 || positionals.includes(name),
 )
 const unknown = positionals.filter(
   (name) => !comparisons.some((comparison) => comparison.name === name),
@@ -20,10 +19,9 @@ const unknown = positionals.filter(
 if (values.help === true || unknown.length > 0) {
   for (const name of unknown) console.error(`There is no comparison ${JSON.stringify(name)}.`)
   console.log(
-    'npm run bench [-- [--accept] NAME...]\n\n  --accept  keep what is measured as the baseline, and write docs/PERFORMANCE.md\n',
+    'npm run bench [-- [--accept] NAME...]\n\n  --accept  write the measured ratios to baseline.json\n',
   )
-  for (const { name, title, isOnlyByName } of comparisons)
-    console.log(`  ${name.padEnd(12)} ${title}${isOnlyByName ? ' (only by its name)' : ''}`)
+  for (const { name, title } of comparisons) console.log(`  ${name.padEnd(12)} ${title}`)
   process.exitCode = unknown.length > 0 ? 2 : 0
 } else {
   await main()
@@ -32,16 +30,12 @@ if (values.help === true || unknown.length > 0) {
 async function main(): Promise<void> {
   const servers = await openServers()
   try {
-    const machine = await describeMachine(servers.admin, servers.redisVersion)
-    console.log(machineLine(machine))
+    console.log(await describeMachine(servers))
     for (const comparison of chosen) {
       const result = await comparison.run(servers)
       printResult(comparison, result)
-      for (const line of slowerThan(readBaseline(), comparison.name, result)) console.log(line)
-      if (values.accept) {
-        writeBaseline(comparison.name, { machine, ...result })
-        writePage(readBaseline())
-      }
+      for (const line of worseThanBaseline(result)) console.log(line)
+      if (values.accept) acceptAsBaseline(result)
     }
   } finally {
     await servers.close()

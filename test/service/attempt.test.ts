@@ -278,19 +278,4 @@ describe('one call', () => {
     ])
     expect(await api.getUsers(users)).toMatchObject({ status: 'data', data: [] })
   })
-
-  test('a long answer is read after its permit is given back, and as a whole', async () => {
-    const data = Array.from({ length: 100 }, (_, index) => ({ userId: `user ${index}` }))
-    const { api } = await start([success(data), bytes(500, 'x'.repeat(5000))])
-    expect(await api.getUsers(users)).toMatchObject({ data })
-    expect(await ended(api.getUsers(users))).toMatchObject({ httpStatus: 500 })
-    expect(api.concurrency().inFlight).toBe(0)
-  })
-
-  test('ends with the client', async () => {
-    const { api } = await start([], { concurrency: 1 })
-    await api.close()
-    expect(await ended(api.getUsers(users))).toMatchObject({ name: 'DrainingError' })
-    opened.shift()
-  })
 })

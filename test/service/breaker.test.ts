@@ -7,6 +7,8 @@ const forbidden = new CallError('forbidden', { kind: 'refused', httpStatus: 403 
 const gone = new CallError('gone', { kind: 'refused', httpStatus: 404 })
 const wrong = new CallError('wrong', { kind: 'refused', httpStatus: 400 })
 const exhausted = new CallError('down', { kind: 'retry', httpStatus: 503 })
+const denied = (errorStatus: string) =>
+  new CallError('denied', { kind: 'refused', httpStatus: 200, errorStatus })
 
 function comments(documentId: string, annotationId: string, organizationId = 'o'): CallTarget {
   return {
@@ -27,88 +29,62 @@ function failAll(breaker: Breaker, all: CallTarget[], error: Error, nowMs = 0): 
   }
 }
 
-const five = ['1', '2', '3', '4', '5']
+const FIVE = ['1', '2', '3', '4', '5']
+
+/** A breaker after these calls failed; by default five listings of users. */
+function after(error: Error, targets = FIVE.map((n) => users(n))): Breaker {
+  const breaker = new Breaker()
+  failAll(breaker, targets, error)
+  return breaker
+}
 
 describe('the breaker', () => {
   test.each([
     ['forbidden', forbidden],
     ['exhausted', exhausted],
+    ['PERMISSION_DENIED', denied('PERMISSION_DENIED')],
+    ['permission_denied', denied('permission_denied')],
   ])('opens for one organization and operation after five %s scopes in a row', (_what, error) => {
-    const breaker = new Breaker()
-    const documents = five.map((n) => users(n))
-    failAll(breaker, documents.slice(0, 4), error)
-    expect(() => breaker.check(users('6'), 0)).not.toThrow()
-    failAll(breaker, documents.slice(4), error)
-    expect(() => breaker.check(users('6'), 0)).toThrow(error.message)
-    expect(() => breaker.check(users('6', 'other'), 0)).not.toThrow()
-    expect(() => breaker.check(comments('6', 'a'), 0)).not.toThrow()
-  })
-
-  test('tells of itself by breaker_open, refused, no attempt and the cause', () => {
-    const breaker = new Breaker()
-    failAll(
-      breaker,
-      five.map((n) => users(n)),
-      forbidden,
+    const breaker = after(
+      error,
+      FIVE.slice(0, 4).map((n) => users(n)),
     )
-    try {
-      breaker.check(users('6'), 0)
-      expect.unreachable()
-    } catch (error) {
-      expect(error).toMatchObject({
+    expect(() => breaker.check(users('6'), 0)).not.toThrow()
+    failAll(breaker, [users('5')], error)
+    expect(() => breaker.check(users('6'), 0)).toThrow(
+      expect.objectContaining({
         kind: 'refused',
         errorStatus: 'breaker_open',
         attempts: 0,
-        cause: forbidden,
-      })
-    }
-  })
-
-  test('counts from the start again after a success', () => {
-    const breaker = new Breaker()
-    failAll(
-      breaker,
-      five.slice(1).map((n) => users(n)),
-      forbidden,
+        cause: error,
+        message: `Get Users of organizationId "o", documentId "6" was skipped: 5 calls in a row failed here, the last: ${error.message}`,
+      }),
     )
-    breaker.succeeded(users('9'))
-    failAll(
-      breaker,
-      five.slice(1).map((n) => users(n)),
-      forbidden,
-    )
+    expect(() => breaker.check(users('6', 'other'), 0)).not.toThrow()
+    expect(() => breaker.check(comments('6', 'a'), 0)).not.toThrow()
+    breaker.forget()
     expect(() => breaker.check(users('6'), 0)).not.toThrow()
   })
 
-  test('never counts a 400 or 404, which speak of one scope', () => {
-    const breaker = new Breaker()
+  test.each([
+    ['a 404', gone],
+    ['a 400', wrong],
+    ['an error of the program', new Error('a fault of ours')],
+  ])('never counts %s', (_what, error) => {
     const many = Array.from({ length: 50 }, (_, n) => comments(`d${n}`, 'a'))
-    failAll(breaker, many, gone)
-    failAll(breaker, many, wrong)
-    expect(() => breaker.check(comments('d', 'a'), 0)).not.toThrow()
+    expect(() => after(error, many).check(comments('d', 'a'), 0)).not.toThrow()
   })
 
-  test('stays closed for a forbidden document, whose annotations count once', () => {
-    const breaker = new Breaker()
-    const annotations = Array.from({ length: 50 }, (_, n) => comments('secret', `a${n}`))
-    failAll(breaker, annotations, forbidden)
-    failAll(
-      breaker,
-      five.slice(2).map((n) => comments(n, 'a')),
-      forbidden,
-    )
-    expect(() => breaker.check(comments('public', '1'), 0)).not.toThrow()
-    failAll(breaker, [comments('public', '1')], forbidden)
-    expect(() => breaker.check(comments('other', '1'), 0)).toThrow('5 calls in a row failed here')
+  test('counts from the start again after a success', () => {
+    const four = FIVE.slice(1).map((n) => users(n))
+    const breaker = after(forbidden, four)
+    breaker.succeeded(users('9'))
+    failAll(breaker, four, forbidden)
+    expect(() => breaker.check(users('6'), 0)).not.toThrow()
   })
 
   test('lets one probe through every 30 s, and closes when it succeeds', () => {
-    const breaker = new Breaker()
-    failAll(
-      breaker,
-      five.map((n) => users(n)),
-      forbidden,
-    )
+    const breaker = after(forbidden)
     // In flight when it opened.
     breaker.failed(users('7'), forbidden, 20_000)
     for (const ms of [30_000, 60_000, 90_000]) {
@@ -122,60 +98,17 @@ describe('the breaker', () => {
     expect(() => breaker.check(users('7'), 120_000)).not.toThrow()
   })
 
-  test('forgets all for a fresh start', () => {
+  test('counts a scope that fails again once: comments by document, users by their filter', () => {
     const breaker = new Breaker()
-    failAll(
-      breaker,
-      five.map((n) => users(n)),
-      forbidden,
-    )
-    breaker.forget()
-    expect(() => breaker.check(users('6'), 0)).not.toThrow()
-  })
-
-  test('names what was skipped, how many failed and how the last did', () => {
-    const breaker = new Breaker()
-    failAll(
-      breaker,
-      five.map((n) => users(n)),
-      forbidden,
-    )
-    expect(() => breaker.check(users('6'), 0)).toThrow(
-      'Get Users of organizationId "o", documentId "6" was skipped: 5 calls in a row failed here, the last: forbidden',
-    )
-  })
-
-  test('counts PERMISSION_DENIED like a 403, however spelt, and no failure of the program', () => {
-    for (const errorStatus of ['PERMISSION_DENIED', 'permission_denied']) {
-      const breaker = new Breaker()
-      const denied = new CallError('denied', { kind: 'refused', httpStatus: 200, errorStatus })
-      failAll(
-        breaker,
-        five.map((n) => users(n)),
-        denied,
-      )
-      expect(() => breaker.check(users('6'), 0)).toThrow('denied')
-    }
-    const breaker = new Breaker()
-    failAll(
-      breaker,
-      five.map((n) => users(n)),
-      new Error('a fault of ours'),
-    )
-    expect(() => breaker.check(users('6'), 0)).not.toThrow()
-  })
-
-  test('counts a scope that fails again once: comments by document, users by what they ask for', () => {
-    const breaker = new Breaker()
-    for (let n = 0; n < 9; n += 1) failAll(breaker, [users('1')], forbidden)
-    for (let n = 0; n < 9; n += 1) failAll(breaker, [comments('1', 'a')], forbidden)
+    for (let n = 0; n < 9; n += 1) failAll(breaker, [users('1'), comments('1', `a${n}`)], forbidden)
     expect(() => breaker.check(users('2'), 0)).not.toThrow()
-    expect(() => breaker.check(comments('1', 'b'), 0)).not.toThrow()
     failAll(
       breaker,
-      ['2', '3', '4', '5'].map((n) => comments(n, 'a')),
+      FIVE.slice(1, 4).map((n) => comments(n, 'a')),
       forbidden,
     )
+    expect(() => breaker.check(comments('5', 'a'), 0)).not.toThrow()
+    failAll(breaker, [comments('5', 'a')], forbidden)
     expect(() => breaker.check(comments('6', 'a'), 0)).toThrow('5 calls in a row failed here')
   })
 })

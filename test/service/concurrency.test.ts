@@ -26,44 +26,6 @@ function succeed(gate: ConcurrencyLimit, times: number, latencyMs = 10): void {
 }
 
 describe('the gate', () => {
-  test('lets its limit in at once and the rest in the order of asking', async () => {
-    const { gate } = gateOf(2)
-    expect([gate.enter(), gate.enter()]).toEqual([null, null])
-    const order: number[] = []
-    const waits = [1, 2, 3].map(async (n) => {
-      await gate.enter()
-      order.push(n)
-      leave(gate, 'success', 1)
-    })
-    expect(gate.snapshot()).toMatchObject({ inFlight: 2, waiting: 3, limit: 2 })
-    leave(gate, 'success', 1)
-    await Promise.all(waits)
-    expect(order).toEqual([1, 2, 3])
-    expect(gate.snapshot()).toMatchObject({ inFlight: 1, waiting: 0 })
-  })
-
-  test('a newcomer never overtakes who waits', () => {
-    const { gate } = gateOf(1)
-    gate.enter()
-    void gate.enter()
-    leave(gate, 'success', 1)
-    expect(gate.snapshot()).toMatchObject({ inFlight: 1, waiting: 0 })
-    expect(gate.enter()).not.toBeNull()
-  })
-
-  test('who gives up leaves the line, and the next one is let in', async () => {
-    const { gate } = gateOf(1)
-    gate.enter()
-    const stop = new AbortController()
-    const first = gate.enter(stop.signal)
-    const second = gate.enter()
-    stop.abort(new Error('enough'))
-    await expect(first).rejects.toThrow('enough')
-    leave(gate, 'success', 1)
-    await second
-    expect(gate.snapshot()).toMatchObject({ inFlight: 1, waiting: 0 })
-  })
-
   test('closing sends away who waits and lets nobody in', async () => {
     const { gate } = gateOf(1)
     gate.enter()
@@ -71,6 +33,22 @@ describe('the gate', () => {
     gate.close()
     await expect(waiting).rejects.toThrow(DrainingError)
     expect(() => gate.enter()).toThrow(DrainingError)
+  })
+
+  test('lets calls of high priority overtake those of normal priority that wait, three to one', async () => {
+    const { gate } = gateOf(1)
+    gate.enter()
+    const order: string[] = []
+    const wait = async (name: string, priority: 'high' | 'normal') => {
+      await gate.enter(undefined, priority)
+      order.push(name)
+      leave(gate, 'success', 1)
+    }
+    const waits = [wait('n', 'normal'), wait('n', 'normal')]
+    for (let n = 0; n < 5; n += 1) waits.push(wait('h', 'high'))
+    leave(gate, 'success', 1)
+    await Promise.all(waits)
+    expect(order.join('')).toBe('hhhnhhn')
   })
 })
 
@@ -159,33 +137,4 @@ describe('the limit of the gate', () => {
     succeed(gate, 1)
     expect(gate.snapshot().limit).toBe(3)
   })
-})
-
-describe('calls of high priority', () => {
-  test('overtake those of normal priority that wait, three to one', async () => {
-    const { gate } = gateOf(1)
-    gate.enter()
-    const order: string[] = []
-    const wait = async (name: string, priority: 'high' | 'normal') => {
-      await gate.enter(undefined, priority)
-      order.push(name)
-      leave(gate, 'success', 1)
-    }
-    const waits = [wait('n', 'normal'), wait('n', 'normal')]
-    for (let n = 0; n < 5; n += 1) waits.push(wait('h', 'high'))
-    leave(gate, 'success', 1)
-    await Promise.all(waits)
-    expect(order.join('')).toBe('hhhnhhn')
-  })
-})
-
-test('a call that waits for memory without its permit takes it back beyond the limit', () => {
-  const gate = new ConcurrencyLimit(1)
-  gate.enter()
-  gate.leave()
-  gate.enter()
-  gate.resume()
-  expect(gate.snapshot()).toMatchObject({ inFlight: 2, limit: 1 })
-  gate.leave()
-  expect(gate.enter()).not.toBeNull()
 })

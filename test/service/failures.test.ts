@@ -112,38 +112,6 @@ describe('the error of a call', () => {
     return callFailure({ operation: 'users', filter: { organizationId: 'o' }, secrets }, failed)
   }
 
-  test.each<[FailedCall, string, object]>([
-    [
-      { httpStatus: 404, code: 'NOT_FOUND', detail: 'no such thing' },
-      'HTTP 404 NOT_FOUND, no such thing',
-      { kind: 'refused', httpStatus: 404, errorStatus: 'NOT_FOUND' },
-    ],
-    [
-      { httpStatus: 500, detail: '' },
-      'HTTP 500',
-      { kind: 'retry', httpStatus: 500, errorStatus: null },
-    ],
-    [
-      { shape: 'timeout', detail: 'no answer in 2 s' },
-      'no answer in 2 s',
-      { kind: 'retry', httpStatus: null, errorStatus: 'timeout' },
-    ],
-    [
-      { code: 'ABORTED', detail: '' },
-      'ABORTED',
-      { kind: 'retry', httpStatus: null, errorStatus: 'ABORTED' },
-    ],
-    [
-      { httpStatus: 302, shape: 'redirect', detail: 'a redirect' },
-      'HTTP 302, a redirect',
-      { kind: 'refused', httpStatus: 302, errorStatus: 'redirect' },
-    ],
-  ])('of %j is told as: %s', (failed, told, facts) => {
-    const error = errorOf(failed)
-    expect(error.message).toBe(`Get Users of organizationId "o" failed: ${told}`)
-    expect(error).toMatchObject({ ...facts, retryAfterMs: null, attempts: 1 })
-  })
-
   test('keeps Retry-After and the cause', () => {
     const cause = new Error('reset')
     const error = errorOf({ shape: 'connection', detail: '', retryAfterMs: 7, cause })

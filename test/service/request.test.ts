@@ -72,18 +72,6 @@ describe('one call', () => {
     // Two, since an answer is told a moment before its connection is free again.
     expect(ports.size).toBeLessThanOrEqual(2)
   })
-
-  test('gives any answer under any HTTP status, and does not follow a redirect', async () => {
-    const server = await openFaultServer(json(302, {}, { location: '/elsewhere' }))
-    opened.push(server)
-    const reply = await requestsTo(server.url).post('/', '{}', 't', { target })
-    expect(reply.httpStatus).toBe(302)
-    expect(server.seen).toHaveLength(1)
-  })
-
-  test('reads Retry-After', async () => {
-    expect((await post(json(429, {}, { 'retry-after': '7' }))).retryAfterMs).toBe(7000)
-  })
 })
 
 describe('the way to the service', () => {
@@ -236,20 +224,4 @@ describe('a call that is given up', () => {
     await requests.post('/third', '{}', 't', { target })
     expect(server.seen.map((seen) => seen.path)).toEqual(['/first', '/third'])
   })
-})
-
-test('a large body that waits for memory is given up by its signal', async () => {
-  const server = await openFaultServer((response) => {
-    response.writeHead(200, { 'content-length': '3000000' })
-    response.end(Buffer.alloc(3_000_000, 'x'))
-  })
-  opened.push(server)
-  const stop = new AbortController()
-  const takeMemory = () => {
-    setImmediate(() => stop.abort(new Error('stopped by us')))
-    return new Promise<void>(() => {})
-  }
-  const requests = requestsTo(server.url, { maxBodyBytes: 10_000_000 })
-  const call = requests.post('/p', '{}', 'token', { target, signal: stop.signal, takeMemory })
-  await expect(call).rejects.toThrow('stopped by us')
 })

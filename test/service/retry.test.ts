@@ -66,17 +66,6 @@ describe('trying again', () => {
     await expect(failed).rejects.toMatchObject({ attempts: 3 })
   })
 
-  test('without retries, one try is all', async () => {
-    const call = failing('retry')
-    await expect(retryingAtOnce(call.attempt, { ...policy, retries: 0 }, noToken)).rejects.toThrow()
-    expect(call.made()).toBe(1)
-  })
-
-  test('a success after failures is the answer', async () => {
-    const call = failing('retry', 2)
-    expect(await retryingAtOnce(call.attempt, policy, noToken)).toBe('answer')
-  })
-
   test('a changed token is tried once, even without retries, and only once', async () => {
     const healed = failing('credentials', 1)
     const once = { ...policy, retries: 0 }
@@ -173,13 +162,6 @@ describe('a call that does not reach the service', () => {
     const once = { ...policy, retries: 0 }
     for (const kind of ['retry', 'retry', 'retry', 'retry', 'unreachable'])
       await expect(retryingAtOnce(attempt, once, shared)).rejects.toMatchObject({ kind })
-  })
-
-  test('for want of a trusted certificate is given up at once', async () => {
-    const { attempt, made, shared } = unreachable('DEPTH_ZERO_SELF_SIGNED_CERT')
-    const failed = retryingAtOnce(attempt, policy, shared)
-    await expect(failed).rejects.toMatchObject({ kind: 'unreachable', attempts: 1 })
-    expect(made()).toBe(1)
   })
 
   test.each(['ECONNREFUSED', 'CERT_HAS_EXPIRED'])(

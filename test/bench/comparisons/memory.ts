@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { figure, median, short } from '../bench.ts'
 import type { Comparison } from '../bench.ts'
-import { measureRun } from '../child.ts'
+import { runCommand } from '../child.ts'
 import { createBenchDatabase } from '../database.ts'
 import { openPlace } from '../place.ts'
 import { environmentOf, startProgram } from '../program.ts'
@@ -16,11 +16,10 @@ import { FOUR_THOUSAND } from '../worlds.ts'
 const RUNS = 10
 const LARGE_BYTES = 50_000_000
 
+/** Peaks of `collab-sync run` as the kernel counts them, and the growth of the heap over ten runs. */
 export const memory: Comparison = {
   name: 'memory',
   title: 'Memory',
-  explains:
-    'A worker holds the batches that it has in hand and nothing of the rest, so its peak does not follow the catalog: eight batches of 256 scopes (more of them only where they are small). While 64 MB of responses are received and not committed, in all batches together, no call is sent, so that a slow PostgreSQL does not fill it either; large bodies wait for that memory before they are received: any number of calls in flight may bring one. Of a large answer the bytes, then its text, then what is parsed of it are held one after the other, no two longer than it takes to make one of the other. Peaks are those that the kernel kept of `collab-sync run` in a process of its own. Growth is that of what is reachable after a collection, in one process, from the third run to the tenth after it. The peak with 1,000,000 annotations is measured by `million`.',
   async run(servers) {
     const queue = servers.redisUrl === null ? 'postgres' : 'redis'
     const small = await peakOf(servers, 10, queue)
@@ -67,7 +66,7 @@ async function peakOf(servers: Servers, documents: number, queue: QueueKind): Pr
   const place = await openPlace(servers, world, { prepare: false })
   const database = await place.createDatabase()
   try {
-    const { peakMb } = await measureRun(environmentOf({ ...place, database }, queue, 64))
+    const { peakMb } = await runCommand(['run'], environmentOf({ ...place, database }, queue, 64))
     return peakMb
   } finally {
     await database.drop()
@@ -101,7 +100,8 @@ async function peakOfLargeAnswers(servers: Servers, annotations: number): Promis
     close: async () => {},
   }
   try {
-    const { peakMb } = await measureRun(
+    const { peakMb } = await runCommand(
+      ['run'],
       environmentOf({ servers, database, standIn }, 'postgres', 64),
     )
     return peakMb

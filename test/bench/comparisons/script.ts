@@ -34,11 +34,10 @@ interface Measured extends ProcessUsage {
 /** What each round measured, by scene and program. */
 type Rounds = readonly ReadonlyMap<string, Measured>[]
 
+/** The program as it is installed, the script of `script/`, and a loop that makes the calls only, in turn. */
 export const script: Comparison = {
   name: 'script',
   title: 'Against a script',
-  explains:
-    'What a careful engineer would write instead of collab-sync is in `test/bench/script`: undici, 64 calls in flight, retries with `p-retry`, one transaction a response with `insert … on conflict do update` of all its rows by prepared statements, and the columns of our tables. It has no versions, record of runs, rejected records, rate limit, or jobs that survive a killed process. It writes every row again each night; with `where stored.raw is distinct from excluded.raw` its WAL halves, but PostgreSQL saves only about a tenth of the CPU, because each row is still sent, compared and locked. The bare loop makes the same calls with undici, parses each response with `JSON.parse`, and writes nothing. Each is a process of its own, `collab-sync run` as it is installed with the queue in PostgreSQL; they run in turn, first on empty tables, then on the same bytes, then with the records of each response in another order, then with 1 % of the comments edited. Times are those of the whole process, its start included; calls a second are counted by the service from the first call to the last response. The CPU of PostgreSQL is counted until the last session has ended, without the checkpointer; a checkpoint comes before each run and `vacuum (analyze)` after it. Memory is the peak that the kernel counted.',
   async run(servers) {
     const place = await openPlace(servers, WORLD, { latencyMs: LATENCY_MS, shuffle: false })
     const rounds: Map<string, Measured>[] = []
@@ -105,7 +104,7 @@ async function measure(place: Place, program: Program, database: BenchDatabase):
     const before = await postgresCpuS(place.servers)
     const used =
       program === 'collab-sync'
-        ? await runCommand(['run', '--json'], environment)
+        ? await runCommand(['run'], environment)
         : await runProgram([file, place.catalogFile], environment)
     await database.othersAreGone()
     return { ...used, postgresCpuS: (await postgresCpuS(place.servers)) - before }

@@ -8,9 +8,9 @@ import { itemDelivery, openQueue } from '../../../src/core/queue/queue.ts'
 import { startRun } from '../../../src/core/run/start.ts'
 import { figure, median, short } from '../bench.ts'
 import type { Comparison } from '../bench.ts'
+import { createDatabaseOf, untilSucceeded } from '../database.ts'
 import type { BenchDatabase } from '../database.ts'
 import { deadlocks, isGrowth, total, watchLocks } from '../lock-watch.ts'
-import { createDatabaseOf } from '../memory-place.ts'
 import type { Servers } from '../servers.ts'
 import { FOUR_THOUSAND, worldOf } from '../worlds.ts'
 
@@ -22,11 +22,10 @@ const CORES = availableParallelism()
 /** How long a process with a half core runs, and is stopped. */
 const RATION_MS = 50
 
+/** One, two and four processes that share a run, and the locks for which they wait. */
 export const workers: Comparison = {
   name: 'workers',
   title: 'Several worker processes',
-  explains:
-    "Processes that answer from memory share one run, so that the two cores belong to them and to PostgreSQL. Every answer comes in another order than it was stored in, which is the most that a run with nothing changed can cost. What two processes get in each other's way shows where each has as much of a core as the one had: here each may run every other twentieth of a second and not otherwise, the one alone as well as the two, so that two half cores are theirs and a whole one is left for PostgreSQL, Redis and the garbage collector. Without such rations two processes cannot be twice as fast on two cores: what PostgreSQL and the collector take of the second core while one process runs is not there for the second, so that ratio is told beside the most that is left. While four of them make the first load, sessions that wait for a lock are counted every 10 ms, and deadlocks over all. Apart from them those waits are told that last as long as a file takes to grow by some pages, which any two sessions have that add to one table: they hold nothing while they wait, and nothing that collab-sync does decides how long.",
   async run(servers) {
     if (servers.redisUrl === null) return { tables: [], figures: [] }
     const database = await createDatabaseOf(servers, worldOf(WORLD))
@@ -80,15 +79,18 @@ export const workers: Comparison = {
             'workers.lock-waits',
             'waits for a lock seen while four made the first load',
             [total(lockWaits, (what) => !isGrowth(what))],
-            { atMost: 0 },
+            { unit: 'waits', atMost: 0 },
           ),
           figure(
             'workers.growth-waits',
             'waits for a file to grow seen while four made the first load',
             [total(lockWaits, isGrowth)],
-            { better: 'lower' },
+            { unit: 'waits', better: 'lower' },
           ),
-          figure('workers.deadlocks', 'deadlocks', [await deadlocks(database)], { atMost: 0 }),
+          figure('workers.deadlocks', 'deadlocks', [await deadlocks(database)], {
+            unit: 'deadlocks',
+            atMost: 0,
+          }),
         ],
       }
     } finally {
@@ -165,7 +167,7 @@ async function measure(
         requestKey: null,
       })
       await queue.deliver(items.map(itemDelivery))
-      const finishedAt = await settled(database, runId)
+      const { finished_at: finishedAt } = await untilSucceeded(database.pool, runId)
       const tookMs = finishedAt.getTime() - startedAtMs
       const coresBusy = (busyMs() - busyBefore) / (Date.now() - startedAtMs)
       measured.push({ callsPerS: (CALLS / tookMs) * 1000, coresBusy })
@@ -224,16 +226,4 @@ async function stopChild(child: ChildProcess): Promise<void> {
   const ended = new Promise((resolve) => child.once('exit', resolve))
   child.stdin?.end()
   await ended
-}
-
-async function settled({ pool }: BenchDatabase, runId: string): Promise<Date> {
-  for (;;) {
-    const { rows } = await pool.query(
-      'select status, problem, finished_at from sync.runs where run_id = $1 and finished_at is not null',
-      [runId],
-    )
-    if (rows[0]?.status === 'succeeded') return rows[0].finished_at
-    if (rows[0] !== undefined) throw new Error(`Run ${runId} ${rows[0].status}: ${rows[0].problem}`)
-    await new Promise((resolve) => setTimeout(resolve, 25))
-  }
 }

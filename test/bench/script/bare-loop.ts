@@ -24,9 +24,15 @@ await Promise.all(
 await service.close()
 
 async function call(line: string): Promise<void> {
-  const { organizationUserGroupId: group, ...filter } = JSON.parse(line)
-  const path = 'annotationId' in filter ? 'commentannotations/comments' : 'users'
-  const data = group === undefined ? filter : { ...filter, organizationUserGroupIds: [group] }
+  const {
+    organizationId,
+    documentId,
+    annotationId,
+    organizationUserGroupId: group,
+  } = JSON.parse(line)
+  const path = annotationId === undefined ? 'users' : 'commentannotations/comments'
+  const organizationUserGroupIds = group && [group]
+  const data = { organizationId, documentId, annotationId, organizationUserGroupIds }
   const { statusCode, body } = await service.request({
     method: 'POST',
     path: `/v1/${path}/get`,

@@ -67,7 +67,8 @@ process.exitCode = failures > 0 ? 3 : 0
 async function syncLine(line: CatalogLine): Promise<void> {
   const { organizationId, documentId, annotationId, organizationUserGroupId } = line
   if (annotationId !== undefined) {
-    const comments = await call<Comment>('/v1/commentannotations/comments/get', line)
+    const filter = { organizationId, documentId, annotationId }
+    const comments = await call<Comment>('/v1/commentannotations/comments/get', filter)
     return inTransaction((client) => writeComments(client, line, comments))
   }
   const data =
