@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process'
 import {
   chmodSync,
   existsSync,
@@ -140,14 +141,22 @@ it('gives the server an environment without our secrets', async () => {
   expect(environment).not.toContain('a-secret-key')
 })
 
-it('starts beside a stale postmaster.pid whose process id is another process by now', async () => {
+it('starts beside a stale postmaster.pid whose process id is another process of its user by now', async () => {
   const first = await openCopy()
   await ask(first.url, 'create table kept as select 7 as n')
   await first.close()
-  const stale = [process.pid, join(home, 'server/data'), 1, 5432, '', '127.0.0.1', '', 'ready', '']
-  writeFileSync(join(home, 'server', 'data', 'postmaster.pid'), stale.join('\n'))
-  const second = await openHere()
-  expect(await ask(second.url, 'select n from kept')).toBe('7')
+  const data = join(home, 'server', 'data')
+  const { uid, gid } = statSync(data)
+  // PostgreSQL itself ignores one of another user.
+  const stranger = spawn('sleep', ['300'], isRoot ? { uid, gid } : {})
+  try {
+    const stale = [stranger.pid, data, 1, 5432, '', '127.0.0.1', '', 'ready', '']
+    writeFileSync(join(data, 'postmaster.pid'), stale.join('\n'))
+    const second = await openHere()
+    expect(await ask(second.url, 'select n from kept')).toBe('7')
+  } finally {
+    stranger.kill()
+  }
 })
 
 it('takes another port when the one of a stale postmaster.pid is taken', async () => {
