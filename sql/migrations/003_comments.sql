@@ -52,7 +52,7 @@ comment on column collab_store.comments.last_updated is 'The service''s lastUpda
 comment on column collab_store.comments.first_seen_at is 'When collab-sync first received the comment: time of the response for continuous refresh, start of the batch for a run.';
 comment on column collab_store.comments.changed_at is 'When a check last changed this row.';
 comment on column collab_store.comments.version_at is 'When a check first received the current version, as first_seen_at.';
-comment on column collab_store.comments.deleted_at is 'When the service answered null for this comment''s id; null while it is live.';
+comment on column collab_store.comments.deleted_at is 'When the service returned null for the comment''s ID; null while it is live.';
 comment on column collab_store.comments.organization_key is 'The organization of the document. Stored here so that reports can count by it without reading the catalog (docs/decisions).';
 comment on column collab_store.comments.annotation_key is 'The annotation that was fetched.';
 comment on column collab_store.comments.version is 'Number of the current version, from 1. comment_versions has the earlier ones.';

@@ -38,7 +38,7 @@ comment on column sync.failures.document_id is 'The requested document; null if 
 comment on column sync.failures.annotation_id is 'The requested annotation; null if none.';
 comment on column sync.failures.organization_user_group_id is 'The requested user group; null if none.';
 comment on column sync.failures.error_status is 'error.status of the response, or a lower-case code of collab-sync such as timeout.';
-comment on column sync.failures.error_message is 'error.message of the response or of the network, shortened; never contains credentials.';
+comment on column sync.failures.error_message is 'error.message of the response or network, shortened and without credentials.';
 comment on column sync.failures.resolved_at is 'When the scope next returned a usable response, in any run, even with held removals; null until then.';
 comment on column sync.failures.resolved_by is 'The run that received this response; it may have been pruned.';
 comment on index sync.failures_of_organization is 'Failures of one organization, newest first.';

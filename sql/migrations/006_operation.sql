@@ -53,7 +53,7 @@ create table sync.notify_watch (
 );
 comment on table sync.notify_watch is 'Lock for the check for new notifications: a process locks the only row during the check.';
 comment on column sync.notify_watch.only_row is 'Ensures that there is one row.';
-comment on column sync.notify_watch.looked_at is 'When a process last checked, to limit how often processes check.';
+comment on column sync.notify_watch.looked_at is 'When a process last checked.';
 comment on column sync.notify_watch.watching_since is 'When a process with NOTIFY_URL first checked. Runs that finished earlier are not reported.';
 insert into sync.notify_watch default values;
 

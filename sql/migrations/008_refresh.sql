@@ -15,7 +15,7 @@ comment on column collab_store.recent_threads.active_at is 'When it last changed
 comment on column collab_store.recent_threads.written_in is 'Transaction that wrote the row. A pass whose snapshot does not include it has not checked the current state.';
 comment on index collab_store.recent_threads_active is 'A class is a range of this index.';
 
-create table sync.refresh_sweeps (
+create table sync.refresh_passes (
   class smallint primary key check (class between 0 and 7),
   pass bigint not null default 0,
   started_at timestamptz,
@@ -32,23 +32,23 @@ create table sync.refresh_sweeps (
   whole_since timestamptz,
   whole_snapshot xid8
 ) with (fillfactor = 20);
-comment on table sync.refresh_sweeps is 'Progress of continuous refresh by class.';
-comment on column sync.refresh_sweeps.class is '0: changed less than 4 minutes ago. Each following class covers four times as long, up to 11.4 days (6). 7: the whole catalog.';
-comment on column sync.refresh_sweeps.pass is 'Number of the current pass.';
-comment on column sync.refresh_sweeps.started_at is 'When this pass began; the class limits are relative to it.';
-comment on column sync.refresh_sweeps.snapshot is 'Oldest open transaction when the pass began. The pass has seen the writes of older ones.';
-comment on column sync.refresh_sweeps.is_planned is 'Whether the whole pass has been assigned to workers.';
-comment on column sync.refresh_sweeps.after_active_at is 'Cursor: active_at of the last thread assigned.';
-comment on column sync.refresh_sweeps.after_key is 'Cursor: key of the last thread assigned.';
-comment on column sync.refresh_sweeps.before_started_at is 'When the previous pass began.';
-comment on column sync.refresh_sweeps.threads is 'Threads, or for class 7 scopes, when this pass began.';
-comment on column sync.refresh_sweeps.virtual_time is 'Checks so far divided by the weight of the class; the lowest class is next.';
-comment on column sync.refresh_sweeps.found is 'Checks that found a change, with a half-life of one day.';
-comment on column sync.refresh_sweeps.gap_s is 'Total seconds between consecutive checks of a thread, with a half-life of one day.';
-comment on column sync.refresh_sweeps.learned_at is 'When found and gap_s were last updated.';
-comment on column sync.refresh_sweeps.whole_since is 'Start of the last pass that checked every thread.';
-comment on column sync.refresh_sweeps.whole_snapshot is 'Snapshot of that pass.';
-insert into sync.refresh_sweeps (class) select generate_series(0, 7);
+comment on table sync.refresh_passes is 'Progress of continuous refresh by class.';
+comment on column sync.refresh_passes.class is '0: changed less than 4 minutes ago. Each following class covers four times as long, up to 11.4 days (6). 7: the whole catalog.';
+comment on column sync.refresh_passes.pass is 'Number of the current pass.';
+comment on column sync.refresh_passes.started_at is 'When this pass began; the class limits are relative to it.';
+comment on column sync.refresh_passes.snapshot is 'Oldest open transaction when the pass began. The pass has seen the writes of older ones.';
+comment on column sync.refresh_passes.is_planned is 'Whether the whole pass has been assigned to workers.';
+comment on column sync.refresh_passes.after_active_at is 'Cursor: active_at of the last thread assigned.';
+comment on column sync.refresh_passes.after_key is 'Cursor: key of the last thread assigned.';
+comment on column sync.refresh_passes.before_started_at is 'When the previous pass began.';
+comment on column sync.refresh_passes.threads is 'Threads, or for class 7 scopes, when this pass began.';
+comment on column sync.refresh_passes.virtual_time is 'Checks so far divided by the weight of the class; the lowest class is next.';
+comment on column sync.refresh_passes.found is 'Checks that found a change, with a half-life of one day.';
+comment on column sync.refresh_passes.gap_s is 'Total seconds between consecutive checks of a thread, with a half-life of one day.';
+comment on column sync.refresh_passes.learned_at is 'When found and gap_s were last updated.';
+comment on column sync.refresh_passes.whole_since is 'Start of the last pass that checked every thread.';
+comment on column sync.refresh_passes.whole_snapshot is 'Snapshot of that pass.';
+insert into sync.refresh_passes (class) select generate_series(0, 7);
 
 create table sync.refresh_pages (
   page_id bigint generated always as identity primary key,
@@ -66,10 +66,10 @@ create table sync.refresh_pages (
 );
 comment on table sync.refresh_pages is 'Pages that workers are refreshing. If a worker is dead, another one takes over its pages.';
 comment on column sync.refresh_pages.page_id is 'Internal number, assigned when the page is handed out.';
-comment on column sync.refresh_pages.class is 'As in refresh_sweeps.';
+comment on column sync.refresh_pages.class is 'As in refresh_passes.';
 comment on column sync.refresh_pages.pass is 'Pass of the page.';
 comment on column sync.refresh_pages.pass_started_at is 'When that pass began.';
-comment on column sync.refresh_pages.pass_snapshot is 'As in refresh_sweeps.';
+comment on column sync.refresh_pages.pass_snapshot is 'As in refresh_passes.';
 comment on column sync.refresh_pages.from_active_at is 'Start of its range of threads, exclusive; latest change first.';
 comment on column sync.refresh_pages.from_key is 'Key at the start of the range.';
 comment on column sync.refresh_pages.to_active_at is 'End of its range of threads, inclusive.';
@@ -89,7 +89,7 @@ create table sync.refresh_hours (
 ) with (fillfactor = 50);
 comment on table sync.refresh_hours is 'Counts of continuous refresh by hour and class, without the last page of a killed worker.';
 comment on column sync.refresh_hours.hour is 'Start of the hour.';
-comment on column sync.refresh_hours.class is 'As in refresh_sweeps; 8 for hints.';
+comment on column sync.refresh_hours.class is 'As in refresh_passes; 8 for hints.';
 comment on column sync.refresh_hours.looks is 'Scopes fetched.';
 comment on column sync.refresh_hours.calls is 'Calls sent for them, including retries and requests by ID.';
 comment on column sync.refresh_hours.found is 'Checks that found a change.';
@@ -123,16 +123,16 @@ comment on column sync.hints.worker_id is 'That worker.';
 -- A check of an unchanged thread writes nothing, but is still known: a complete pass of a class has checked each
 -- thread that was in the class when it began. The check time of a recently changed thread is therefore the start of
 -- that pass, if later than its own or its batch's time.
-create view collab_store.swept_threads as
-select h.annotation_key, max(s.whole_since) as swept_at
+create view collab_store.pass_checks as
+select h.annotation_key, max(s.whole_since) as pass_started_at
 from collab_store.recent_threads h
 join collab_store.annotations x using (annotation_key)
-join sync.refresh_sweeps s on s.class < 7
+join sync.refresh_passes s on s.class < 7
   and h.active_at > s.whole_since - make_interval(secs => 240 * 4 ^ s.class)
   and h.active_at <= s.whole_since - case when s.class = 0 then interval '0' else make_interval(secs => 240 * 4 ^ (s.class - 1)) end
   and h.written_in < s.whole_snapshot
 where x.failing_since is null and x.own_checked_at is distinct from '-infinity'
 group by 1;
-comment on view collab_store.swept_threads is 'When the latest complete pass began that checked the current state of a thread in collab_store.recent_threads. Threads that changed since or whose last check failed are excluded.';
-comment on column collab_store.swept_threads.annotation_key is 'As in recent_threads.';
-comment on column collab_store.swept_threads.swept_at is 'Start of that pass; not later than the check.';
+comment on view collab_store.pass_checks is 'When the latest complete pass began that checked the current state of a thread in collab_store.recent_threads. Threads that changed since or whose last check failed are excluded.';
+comment on column collab_store.pass_checks.annotation_key is 'As in recent_threads.';
+comment on column collab_store.pass_checks.pass_started_at is 'Start of that pass; not later than the check.';

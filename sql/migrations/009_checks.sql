@@ -103,17 +103,17 @@ with others as (
   where own_checked_at is not null and active and failing_since is not null
   group by 1, 2, 3
   union all
-  select x.batch_key, greatest(x.own_checked_at, w.swept_at), null, count(*)
+  select x.batch_key, greatest(x.own_checked_at, w.pass_started_at), null, count(*)
   from collab_store.annotations x
-  left join collab_store.swept_threads w using (annotation_key)
+  left join collab_store.pass_checks w using (annotation_key)
   where x.own_checked_at is not null and x.active and x.failing_since is null
   group by 1, 2
   union all
-  select x.batch_key, w.swept_at, null, count(*)
-  from collab_store.swept_threads w
+  select x.batch_key, w.pass_started_at, null, count(*)
+  from collab_store.pass_checks w
   join collab_store.annotations x using (annotation_key)
   join collab_store.batches b using (batch_key)
-  where x.own_checked_at is null and x.active and w.swept_at > b.checked_at
+  where x.own_checked_at is null and x.active and w.pass_started_at > b.checked_at
   group by 1, 2
   union all
   select b.batch_key, o.own_checked_at, o.failing_since, 1::bigint

@@ -208,9 +208,9 @@ create view collab_store.checked_annotations as
 select x.annotation_key, x.document_key, x.annotation_id, x.active, x.comment_count, x.authors, x.changed_at,
   x.first_comment_at, x.last_comment_at, x.first_answer_at,
   greatest(collab_store.last_good_check(x.own_checked_at, b.checked_at),
-    (select w.swept_at from collab_store.swept_threads w where w.annotation_key = x.annotation_key)) as checked_at,
+    (select w.pass_started_at from collab_store.pass_checks w where w.annotation_key = x.annotation_key)) as checked_at,
   collab_store.is_stale(greatest(collab_store.last_good_check(x.own_checked_at, b.checked_at),
-    (select w.swept_at from collab_store.swept_threads w where w.annotation_key = x.annotation_key)), x.failing_since,
+    (select w.pass_started_at from collab_store.pass_checks w where w.annotation_key = x.annotation_key)), x.failing_since,
     (select stale_before from collab_store.promise)) as is_stale
 from collab_store.annotations x
 left join collab_store.batches b using (batch_key);

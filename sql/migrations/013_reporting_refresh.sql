@@ -9,7 +9,7 @@ select s.class::integer as class, e.quiet_from, e.quiet_to, n.threads,
   round(h.looks / nullif(sum(h.looks) over (), 0), 4) as share,
   case when s.class < 7 then s.started_at - s.before_started_at else now() - n.checked_at end as looked_at_every,
   case when s.class < 7 then s.whole_since else n.checked_at end as whole_since
-from sync.refresh_sweeps s
+from sync.refresh_passes s
 join collab_store.definitions d on d.refresh_budget is not null
 cross join lateral (
   select case when s.class = 0 then interval '0' when s.class < 7 then interval '4 minutes' * 4 ^ (s.class - 1) end as quiet_from,

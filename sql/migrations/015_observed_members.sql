@@ -45,7 +45,7 @@ create table sync.member_changes (
   change text not null check (change in ('new', 'absent', 'type')),
   types text[] not null check (types <@ array['array', 'boolean', 'null', 'number', 'object', 'string']),
   noticed_at timestamptz not null default now(),
-  told_at timestamptz
+  notified_at timestamptz
 );
 comment on table sync.member_changes is 'Fields that the service added, omitted or changed in type; each is recorded once. reporting.observed_members lists the fields in use.';
 comment on column sync.member_changes.number is 'Internal number.';
@@ -54,7 +54,7 @@ comment on column sync.member_changes.path is 'Path of the field from the record
 comment on column sync.member_changes.change is 'new, absent (as is_absent of reporting.observed_members), or type: it has a new type.';
 comment on column sync.member_changes.types is 'JSON types; for change type, the new ones.';
 comment on column sync.member_changes.noticed_at is 'When collab-sync detected it.';
-comment on column sync.member_changes.told_at is 'When a notification was created; null if none was.';
+comment on column sync.member_changes.notified_at is 'When a notification was created; null if none was.';
 
 create function collab_store.member_of(path text[]) returns text
 language sql immutable

@@ -20,7 +20,7 @@ const rest = {
   type: 'jsonb',
   personal: 'value',
   comment:
-    'Members of the received object that the other columns cannot give back exactly; null when there are none.',
+    'Fields of the received object that the other columns cannot reproduce exactly; null if there are none.',
 } as const satisfies Column
 
 /** Columns of `collab_store.comments` (service-api.md, Comment). */
@@ -30,53 +30,53 @@ export const COMMENT_COLUMNS = {
     type: 'text',
     personal: 'words',
     makesVersion: true,
-    comment: 'Plain text; null where the service left it out (a voice comment).',
+    comment: 'Plain text; null if the service sent none (a voice comment).',
   },
   commentHtml: {
     member: 'commentHtml',
     type: 'text',
     personal: 'words',
     makesVersion: true,
-    comment: 'HTML body as received: never show it unescaped.',
+    comment: 'HTML body as received. It is user input: always escape it.',
   },
   authorUserId: {
     member: 'from.userId',
     type: 'text',
     personal: 'value',
-    comment: "userId of the comment's author as received with it.",
+    comment: 'userId of the author, as received with the comment.',
   },
   authorName: {
     member: 'from.name',
     type: 'text',
     personal: 'value',
-    comment: 'Name of the author as received with the comment.',
+    comment: 'Name of the author, as received with the comment.',
   },
   authorEmail: {
     member: 'from.email',
     type: 'text',
     personal: 'value',
-    comment: 'E-mail of the author as received with the comment.',
+    comment: 'E-mail address of the author, as received with the comment.',
   },
   status: {
     member: 'status',
     type: 'text',
     personal: 'state',
     makesVersion: true,
-    comment: 'Status as received; its set of values is not documented.',
+    comment: 'Status as received. The service does not document the possible values.',
   },
   type: {
     member: 'type',
     type: 'text',
     personal: 'state',
     makesVersion: true,
-    comment: 'Type as received; its set of values is not documented.',
+    comment: 'Type as received. The service does not document the possible values.',
   },
   lastUpdated: {
     member: 'lastUpdated',
     type: 'timestamptz',
     personal: 'state',
     makesVersion: true,
-    comment: "lastUpdated of the service (the service's clock).",
+    comment: "The service's lastUpdated (the service's clock).",
   },
   rest,
 } as const satisfies Record<string, Column>
@@ -88,14 +88,14 @@ export const USER_COLUMNS = {
     type: 'text',
     personal: 'value',
     makesVersion: true,
-    comment: 'Name as last received; null where the service left it out.',
+    comment: 'Name as last received; null if the service sent none.',
   },
   email: {
     member: 'email',
     type: 'text',
     personal: 'value',
     makesVersion: true,
-    comment: 'E-mail as last received; null where the service left it out.',
+    comment: 'E-mail address as last received; null if the service sent none.',
   },
   rest,
 } as const satisfies Record<string, Column & { readonly type: 'text' | 'jsonb' }>

@@ -49,7 +49,7 @@ test('an empty catalog, then one that was never checked, then one that was', asy
 })
 
 test('the kinds are those that the view names', async () => {
-  const comment = await one(`select col_description('sync.attention'::regclass, 1)`)
+  const comment = await one(`select col_description('reporting.attention'::regclass, 1)`)
   expect(comment.match(/[a-z_]+(?=[,;. (])/g)?.filter((word: string) => isKind(word))).toEqual([
     ...ATTENTION_KINDS,
   ])

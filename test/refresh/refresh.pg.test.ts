@@ -142,22 +142,22 @@ test('a whole pass is a check of each of its threads, and of none that changed o
   await until('both threads were in a whole pass', async () => {
     it.counted.nowMs += 6_000
     await it.steps(8)
-    return (await ask(it, 'select 1 from collab_store.swept_threads')).length >= 2
+    return (await ask(it, 'select 1 from collab_store.pass_checks')).length >= 2
   })
-  const checks = await ask<{ checked_at: Date; swept_at: Date | null }>(
+  const checks = await ask<{ checked_at: Date; pass_started_at: Date | null }>(
     it,
-    `select v.checked_at, w.swept_at
+    `select v.checked_at, w.pass_started_at
      from collab_store.recent_threads r
      join collab_store.annotations a using (annotation_key)
      join collab_store.documents d using (document_key)
      join collab_store.organizations o using (organization_key)
-     left join collab_store.swept_threads w using (annotation_key)
+     left join collab_store.pass_checks w using (annotation_key)
      join collab.annotations v using (organization_id, document_id, annotation_id)`,
   )
   expect(checks.length).toBeGreaterThanOrEqual(2)
-  for (const { checked_at, swept_at } of checks) {
-    expect(swept_at?.getTime()).toBeGreaterThanOrEqual(passBegins - 15_000)
-    expect(checked_at.getTime()).toBeGreaterThanOrEqual(swept_at?.getTime() ?? Infinity)
+  for (const { checked_at, pass_started_at } of checks) {
+    expect(pass_started_at?.getTime()).toBeGreaterThanOrEqual(passBegins - 15_000)
+    expect(checked_at.getTime()).toBeGreaterThanOrEqual(pass_started_at?.getTime() ?? Infinity)
   }
   const totals =
     'select sum(scopes)::int as scopes, max(checked_at) as newest from collab_store.checks'
@@ -168,7 +168,7 @@ test('a whole pass is a check of each of its threads, and of none that changed o
     `update collab_store.recent_threads set active_at = active_at + interval '1 millisecond'`,
   )
   await it.pool.query('update collab_store.recent_threads set written_in = pg_current_xact_id()')
-  expect(await ask(it, 'select * from collab_store.swept_threads')).toEqual([])
+  expect(await ask(it, 'select * from collab_store.pass_checks')).toEqual([])
 })
 
 test('two workers hand out no thread twice in a pass, and the page of a dead one is asked again by the other', async () => {
@@ -349,7 +349,7 @@ test('classes follow one another, each four times as long as the one before', as
   )
   const pass = { at, snapshot: '1', operations: [], leastS: 5 }
   await refresh.beginPasses.run(it.pool, pass)
-  const counted = 'select threads from sync.refresh_sweeps where class < 7 order by class'
+  const counted = 'select threads from sync.refresh_passes where class < 7 order by class'
   expect((await ask<{ threads: number }>(it, counted)).map(({ threads }) => threads)).toEqual(
     quietMs.map(() => 2),
   )
@@ -359,7 +359,7 @@ test('what was learned counts half as much a day later, and whole where the cloc
   const it = await opened()
   const at = new Date()
   const learned = async (learnedAt: number) => {
-    await ask(it, 'update sync.refresh_sweeps set found = 8, gap_s = 100, learned_at = $1', [
+    await ask(it, 'update sync.refresh_passes set found = 8, gap_s = 100, learned_at = $1', [
       new Date(learnedAt),
     ])
     const [page] = await ask<{ page_id: string }>(
@@ -369,7 +369,7 @@ test('what was learned counts half as much a day later, and whole where the cloc
     )
     const pageId = Number(page?.page_id)
     await refresh.endPage.run(it.pool, { pageId, workerId: 'any', at, found: 1, gapS: 10 })
-    return ask(it, 'select found, gap_s from sync.refresh_sweeps where class = 7')
+    return ask(it, 'select found, gap_s from sync.refresh_passes where class = 7')
   }
   expect(await learned(at.getTime() - 86_400_000)).toEqual([{ found: 5, gap_s: 60 }])
   expect(await learned(at.getTime() + 5_000)).toEqual([{ found: 9, gap_s: 110 }])

@@ -39,7 +39,7 @@ test('each class is told with its threads, its looks of the last day and its pas
       unnest(keys) annotation_key;
     insert into sync.refresh_hours (hour, class, looks, calls, found, failed)
     select date_trunc('hour', now()) - interval '1 hour' * h, class, 3, 4, 1, 1 from generate_series(1, 30) h, generate_series(0, 8) class;
-    update sync.refresh_sweeps set started_at = now(), before_started_at = now() - interval '90 seconds', whole_since = now() - interval '1 minute' where class = 1;
+    update sync.refresh_passes set started_at = now(), before_started_at = now() - interval '90 seconds', whole_since = now() - interval '1 minute' where class = 1;
     update collab_store.batches set checked_at = now() - interval '5 hours'
     where batch_key = (select min(batch_key) from collab_store.batches)`)
   const rows =

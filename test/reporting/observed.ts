@@ -36,7 +36,7 @@ export async function membersOf(database: Database, object = 'comment') {
 /** What was noticed, and is not asked for again. */
 export async function noticed(database: Database): Promise<string[]> {
   const { rows } = await database.query(
-    `update sync.member_changes set told_at = now() where told_at is null
+    `update sync.member_changes set notified_at = now() where notified_at is null
     returning concat_ws(' ', object, change, collab_store.member_of(path), array_to_string(types, ',')) as text`,
   )
   return rows.map(({ text }) => text).toSorted()

@@ -1,6 +1,6 @@
--- Has answers that were asked for before now thrown away and asked for again: none of them can bring back what is erased.
--- Batches whose commit is under way are left for the next time; with $3 the first of them is waited for. So whoever holds a
--- lock here waits for no other.
+-- Makes responses to earlier calls invalid, so that they are discarded and fetched again and cannot restore erased
+-- data. Batches being committed are left for the next call; with $3 it waits for the first of them. A transaction that
+-- holds a lock here therefore waits for no other.
 -- Params: $1 organizationId? (null for all), $2 claimNo (to reach), $3 waits (for one that is locked).
 with free as (
   select b.batch_key

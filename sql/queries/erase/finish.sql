@@ -1,4 +1,4 @@
--- Ends an erasure: what it looked for is no longer kept. Returns the proof.
+-- Finishes an erasure and deletes the values that it searched for. Returns the proof.
 -- Params: $1 erasureId, $2 mentionsLeft.
 -- Never null: finished_at.
 update sync.erasures

@@ -1,5 +1,5 @@
--- The answers of one batch that spoke of a person are looked at again, even if they come with the same bytes: their digests
--- were made of what is erased.
+-- Clears the digests of a batch's responses that mentioned a person, because they were computed from erased data. The
+-- next responses are compared even if their bytes are the same.
 -- Params: $1 batchKey, $2 pseudonym.
 with of_documents as (
   update collab_store.documents d set body_digest = null, content_digest = null

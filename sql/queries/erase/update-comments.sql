@@ -1,4 +1,4 @@
--- Writes comments as they are once a person is erased. No version is made: it would say that somebody edited them.
+-- Writes comments after a person was erased. This creates no version, because a version would report an edit.
 -- Params: $1 annotationKeys, $2 commentIds, $3 digests, $4 and on comment columns but times.
 update collab_store.comments c
 set /* comment columns but times: {column} = n.{column} */ comment_text = n.comment_text, comment_html = n.comment_html,

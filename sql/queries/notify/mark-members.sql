@@ -2,11 +2,11 @@
 -- is sent (notify/member-changes): names of fields may be IDs, so they are stored only once.
 -- Params: $1 since (when notifications began).
 -- Never null: numbers, numbers[].
-with told as (
+with marked as (
   update sync.member_changes
-  set told_at = now()
-  where told_at is null and noticed_at >= $1
+  set notified_at = now()
+  where notified_at is null and noticed_at >= $1
   returning number
 )
 select coalesce(array_agg(number::int order by number), '{}') as numbers
-from told
+from marked

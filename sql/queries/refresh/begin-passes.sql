@@ -3,7 +3,7 @@
 -- class is not written.
 -- Params: $1 at, $2 snapshot, $3 operations, $4 leastS.
 -- Prepared.
-update sync.refresh_sweeps s
+update sync.refresh_passes s
 set pass = s.pass + d.is_hot::int, is_planned = not d.is_hot or d.threads = 0, threads = d.threads,
   before_started_at = s.started_at, started_at = $1, snapshot = case when d.is_hot then $2::text::xid8 end,
   after_active_at = d.quiet_since, after_key = 2147483647 /* above every key */
@@ -18,7 +18,7 @@ from (
   from (
     select class, class < 7 as is_hot, $1::timestamptz - make_interval(secs => 240 * 4 ^ class) as quiet_before,
       $1::timestamptz - case when class = 0 then interval '0' else make_interval(secs => 240 * 4 ^ (class - 1)) end as quiet_since
-    from sync.refresh_sweeps
+    from sync.refresh_passes
     where started_at is null or started_at > $1
       or started_at <= $1 - case when class < 7 then make_interval(secs => $4) else interval '10 minutes' end and is_planned
   ) e

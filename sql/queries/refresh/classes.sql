@@ -6,5 +6,5 @@ select c.class, extract(epoch from c.quiet_from)::float8 as quiet_from_s, extrac
   extract(epoch from c.looked_at_every)::float8 as looked_at_every_s, c.whole_since,
   s.found as learned_found, s.gap_s as learned_gap_s
 from reporting.refresh_classes c
-join sync.refresh_sweeps s using (class)
+join sync.refresh_passes s using (class)
 order by c.class

@@ -4,7 +4,7 @@
 -- Prepared.
 insert into sync.refresh_pages (class, pass, batch_keys, worker_id, claimed_at)
 select s.class, s.pass, array_agg(d.batch_key order by d.checked_at nulls first, d.batch_key), $5, $4
-from sync.refresh_sweeps s
+from sync.refresh_passes s
 cross join (
   select b.batch_key, b.checked_at
   from collab_store.batches b

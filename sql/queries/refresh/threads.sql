@@ -8,7 +8,7 @@ select 'annotation' as kind, a.annotation_key as key, a.scope_no, o.organization
   a.comment_count as record_count, a.changed_at is not null as has_rows, a.own_checked_at is not null as has_own_check,
   b.batch_key, b.xmin::text as batch_xmin, a.failing_since is not null as is_failing,
   greatest(collab_store.last_good_check(a.own_checked_at, b.checked_at),
-    (select w.swept_at from collab_store.swept_threads w where w.annotation_key = a.annotation_key)) as checked_at
+    (select w.pass_started_at from collab_store.pass_checks w where w.annotation_key = a.annotation_key)) as checked_at
 from collab_store.annotations a
 join collab_store.documents d using (document_key)
 join collab_store.organizations o using (organization_key)

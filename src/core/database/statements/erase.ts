@@ -23,7 +23,7 @@ export const begin = new Statement<null, { noted: string }>('erase/begin', {
   neverNull: 'noted',
 })
 
-/** Has answers that were asked for before now thrown away and asked for again: none of them can bring back what is erased. Batches whose commit is under way are left for the next time; with $3 the first of them is waited for. So whoever holds a lock here waits for no other. */
+/** Makes responses to earlier calls invalid, so that they are discarded and fetched again and cannot restore erased data. Batches being committed are left for the next call; with $3 it waits for the first of them. A transaction that holds a lock here therefore waits for no other. */
 export const claimBatches = new Statement<
   { organizationId: string | null; claimNo: number; waits: boolean },
   null
@@ -98,7 +98,7 @@ export const findUsers = new Statement<
   columns: 'organizationKey userId',
 })
 
-/** Ends an erasure: what it looked for is no longer kept. Returns the proof. */
+/** Finishes an erasure and deletes the values that it searched for. Returns the proof. */
 export const finish = new Statement<
   { erasureId: number; mentionsLeft: number },
   {
@@ -123,13 +123,13 @@ export const finish = new Statement<
   neverNull: 'finishedAt',
 })
 
-/** The answers of one batch that spoke of a person are looked at again, even if they come with the same bytes: their digests were made of what is erased. */
+/** Clears the digests of a batch's responses that mentioned a person, because they were computed from erased data. The next responses are compared even if their bytes are the same. */
 export const forgetListings = new Statement<{ batchKey: number; pseudonym: string }, null>(
   'erase/forget-listings',
   { parameters: 'batchKey pseudonym' },
 )
 
-/** The answers that spoke of a person are looked at again, even if they come with the same bytes: their digests were made of what is erased. What is kept of a thread's authors gets the pseudonym (collab_store.thread_facts has their order). */
+/** Clears the digests of responses that mentioned a person, because they were computed from erased data. The next responses are compared even if their bytes are the same. In the stored authors of a thread, the pseudonym replaces the user ID (in the order of collab_store.thread_facts). */
 export const forgetThreads = new Statement<
   { annotationKeys: readonly number[]; userId: string | null; pseudonym: string },
   null
@@ -267,7 +267,7 @@ export const unfinished = new Statement<
   columns: 'erasureId erasedAt identity',
 })
 
-/** Writes comments as they are once a person is erased. No version is made: it would say that somebody edited them. */
+/** Writes comments after a person was erased. This creates no version, because a version would report an edit. */
 export const updateComments = new Statement<
   {
     annotationKeys: readonly number[]
