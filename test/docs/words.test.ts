@@ -25,7 +25,7 @@ const PHRASES: [RegExp, string][] = [
   [/\bnarrowed\b/i, 'scoped (run), limited to'],
 ]
 
-const NOT_YET = ['PRIVACY.md', 'PERFORMANCE.md']
+const NOT_YET = ['PRIVACY.md']
 
 const withoutCode = (text: string): string => text.replaceAll(/```[^]*?```|`[^`\n]*`/g, ' ')
 
