@@ -102,7 +102,7 @@ export async function requireDefinitions(database: Database, ours: Definitions):
     if ((here ?? null) === there) continue
     const fix = there === null ? 'Leave it out' : `Set it to ${there}`
     throw new UsageError(
-      `${name} is ${here ?? 'not set'} in the settings of this process and ${there ?? 'not set'} in the database, by which everybody reports. ${fix} here, or run \`collab-sync migrate\` with what is to hold everywhere.`,
+      `${name} is ${here ?? 'not set'} in the settings of this process and ${there ?? 'not set'} in the database. All processes must use the same value. ${fix} in this process, or run \`collab-sync migrate\` with the value for all of them.`,
     )
   }
 }
