@@ -1,7 +1,9 @@
 import { importCatalog } from '../../src/features/catalog/import.ts'
 import { prune } from '../../src/features/privacy/prune.ts'
+import { readNameRedaction } from '../../src/features/privacy/rules.ts'
 import { migrate } from '../../src/core/database/migrate.ts'
 import type { Database } from '../../src/core/database/pool.ts'
+import { named } from '../../src/demo/catalog.ts'
 import type { Comment } from '../../src/demo/comments.ts'
 import type { Place } from '../../src/demo/layout.ts'
 import type { Scope } from '../../src/documents/scope.ts'
@@ -72,10 +74,11 @@ export class Copy {
       name: 'world',
       unit: 'line' as const,
       async *lines() {
-        for (const [index, line] of lines.entries()) yield { number: index + 1, line }
+        for (const [index, line] of lines.entries()) yield { number: index + 1, line: named(line) }
       },
     }
-    await importCatalog(this.database, source, { prune: true, acceptsAll: true })
+    const redaction = readNameRedaction
+    await importCatalog(this.database, source, { prune: true, acceptsAll: true, redaction })
     this.deeds.push({ kind: 'catalog', at, lines })
   }
 
