@@ -9,6 +9,7 @@ import type { Place } from '../../src/demo/layout.ts'
 import type { Scope } from '../../src/documents/scope.ts'
 import { eraseUser } from '../../src/features/privacy/erase/erase-user.ts'
 import { openProgram } from '../fuzz/place.ts'
+import { catalogSource } from '../helpers/catalog-source.ts'
 import type { Program } from '../fuzz/place.ts'
 import type { LoggedCall } from '../service/call-log.ts'
 import type { FaultRule } from '../service/faults.ts'
@@ -70,13 +71,7 @@ export class Copy {
   async importCatalog(at: Date): Promise<void> {
     await this.clock.set(at)
     const lines = [...this.#life.catalog()]
-    const source = {
-      name: 'world',
-      unit: 'line' as const,
-      async *lines() {
-        for (const [index, line] of lines.entries()) yield { number: index + 1, line: named(line) }
-      },
-    }
+    const source = catalogSource(lines.map(named))
     const redaction = readNameRedaction
     await importCatalog(this.database, source, { prune: true, acceptsAll: true, redaction })
     this.deeds.push({ kind: 'catalog', at, lines })
