@@ -103,12 +103,41 @@ const faults: readonly Fault[] = [
     told: () => one,
   },
   {
+    name: 'the thread asked for by itself, and well',
+    fromGood: false,
+    act: () => failing([], threadScope()),
+    told: () => ({}),
+  },
+  {
+    name: 'a comment asked for by itself and refused',
+    act: () =>
+      failing([{ kind: 'forbidden', match: thread() }], { ...threadScope(), commentIds: [1] }),
+    told: () => one,
+  },
+  {
+    name: 'the comment asked for by itself, and well',
+    fromGood: false,
+    act: () => failing([], { ...threadScope(), commentIds: [1] }),
+    told: () => ({}),
+  },
+  {
     name: 'a comment asked for by itself, and well, of a thread that is too old',
     act: async () => {
       await age(30)
       await failing([], { ...threadScope(), commentIds: [1] })
     },
     told: () => ({ stale: all, overdue: all }),
+  },
+  {
+    name: 'a user group refused',
+    act: async () => {
+      const [group] = live.world.groupIds(organizationId)
+      await failing([{ kind: 'forbidden', match: { operation: 'users', organizationId } }], {
+        organizationIds: [organizationId],
+        organizationUserGroupIds: [group],
+      })
+    },
+    told: () => one,
   },
   {
     name: 'a record that cannot be stored',
