@@ -13,6 +13,7 @@ import { migrateQueue } from '../../src/core/queue/backend.ts'
 import type { QueuePlace } from '../../src/core/queue/backend.ts'
 import { itemDelivery, openQueue } from '../../src/core/queue/queue.ts'
 import { startRun } from '../../src/core/run/start.ts'
+import { catalogSource } from '../helpers/catalog-source.ts'
 import type { TestDatabase } from '../helpers/database.ts'
 import { settled } from '../helpers/live.ts'
 import type { RunRow } from '../helpers/live.ts'
@@ -43,18 +44,7 @@ export async function openRig(
   const standIn = await startStandIn({ world, ...options.standIn })
   const pool = openDatabase(place.databaseUrl, { max: 4 })
   const database = { url: place.databaseUrl, pool, drop: async () => {} }
-  await importCatalog(
-    pool,
-    {
-      name: 'world',
-      unit: 'line',
-      async *lines() {
-        let number = 0
-        for (const line of catalogLines(world)) yield { number: ++number, line }
-      },
-    },
-    { prune: false },
-  )
+  await importCatalog(pool, catalogSource(catalogLines(world)), { prune: false })
   const prefix = place.queuePrefix ?? 'bull'
   const queuePlace: QueuePlace =
     place.redisUrl === undefined

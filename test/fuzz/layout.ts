@@ -1,4 +1,6 @@
 import { importCatalog } from '../../src/features/catalog/import.ts'
+import type { CatalogLine } from '../../src/demo/catalog.ts'
+import { catalogSource } from '../helpers/catalog-source.ts'
 import { createTestDatabase } from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'
 
@@ -37,25 +39,16 @@ export function* scopesOf(layout: Layout): Generator<Scope> {
 /** A database of its own with the catalog of a layout. */
 export async function createCatalog(layout: Layout): Promise<TestDatabase> {
   const database = await createTestDatabase()
-  await importCatalog(database.pool, linesOf(layout), { prune: false })
+  await importCatalog(database.pool, catalogSource(linesOf(layout)), { prune: false })
   return database
 }
 
-function linesOf(layout: Layout) {
-  return {
-    name: 'fuzz',
-    unit: 'line' as const,
-    async *lines() {
-      let number = 0
-      for (const { organizationId, documentId, annotationId, groupId } of scopesOf(layout)) {
-        const line = {
-          organizationId,
-          ...(documentId === null ? {} : { documentId }),
-          ...(annotationId === null ? {} : { annotationId }),
-          ...(groupId === null ? {} : { organizationUserGroupId: groupId }),
-        }
-        yield { number: ++number, line }
-      }
-    },
-  }
+function* linesOf(layout: Layout): Generator<CatalogLine> {
+  for (const { organizationId, documentId, annotationId, groupId } of scopesOf(layout))
+    yield {
+      organizationId,
+      ...(documentId === null ? {} : { documentId }),
+      ...(annotationId === null ? {} : { annotationId }),
+      ...(groupId === null ? {} : { organizationUserGroupId: groupId }),
+    }
 }

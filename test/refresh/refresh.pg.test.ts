@@ -11,6 +11,7 @@ import type { SharedRateLimit } from '../../src/core/service/wait.ts'
 import { databaseClock } from '../../src/features/refresh/polling.ts'
 import { Refresher } from '../../src/features/refresh/refresher.ts'
 import { finishRun } from '../../src/core/run/finish.ts'
+import { catalogSource } from '../helpers/catalog-source.ts'
 import { openLive } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 import { until } from '../helpers/until.ts'
@@ -575,18 +576,12 @@ async function importLines(
   count: number,
   documentId: string,
 ) {
-  const source = {
-    name: 'lines',
-    unit: 'line' as const,
-    async *lines() {
-      for (let number = 1; number <= count; number += 1)
-        yield {
-          number,
-          line: { organizationId: 'new', documentId, annotationId: `${documentId} ${number}` },
-        }
-    },
-  }
-  await importCatalog(it.pool, source, { prune: false })
+  const lines = Array.from({ length: count }, (_, index) => ({
+    organizationId: 'new',
+    documentId,
+    annotationId: `${documentId} ${index + 1}`,
+  }))
+  await importCatalog(it.pool, catalogSource(lines), { prune: false })
 }
 
 test('a promise that the budget cannot keep is refused with both numbers, and nothing is changed', async () => {

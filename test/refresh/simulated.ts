@@ -16,6 +16,7 @@ import { SentCalls } from '../../src/core/sync/counts.ts'
 import { ScopeSlots } from '../../src/core/sync/fetch/slots.ts'
 import { ObservedMembers } from '../../src/features/observe/observed-members.ts'
 import { Refresher } from '../../src/features/refresh/refresher.ts'
+import { catalogSource } from '../helpers/catalog-source.ts'
 import { createTestDatabase } from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'
 import type { Activity } from './activity.ts'
@@ -320,22 +321,16 @@ async function addToCatalog(
   indices: readonly number[],
   at?: Date,
 ): Promise<void> {
-  const source = {
-    name: 'activity',
-    unit: 'line' as const,
-    async *lines() {
-      for (const index of indices) {
-        const { document = 0, organization = 0 } = annotations[index] ?? {}
-        const line = {
-          organizationId: `organization ${organization}`,
-          documentId: `document ${document}`,
-          annotationId: String(index),
-        }
-        yield { number: index + 1, line }
-      }
-    },
-  }
-  await importCatalog(pool, source, { prune: false })
+  const lines = indices.map((index) => {
+    const { document = 0, organization = 0 } = annotations[index] ?? {}
+    const documentId = `document ${document}`
+    return {
+      organizationId: `organization ${organization}`,
+      documentId,
+      annotationId: String(index),
+    }
+  })
+  await importCatalog(pool, catalogSource(lines), { prune: false })
   if (at === undefined) return
   const ids = indices.map(String)
   await pool.query(

@@ -1,12 +1,15 @@
 import { importCatalog } from '../../src/features/catalog/import.ts'
 import { prune } from '../../src/features/privacy/prune.ts'
+import { readNameRedaction } from '../../src/features/privacy/rules.ts'
 import { migrate } from '../../src/core/database/migrate.ts'
 import type { Database } from '../../src/core/database/pool.ts'
+import { named } from '../../src/demo/catalog.ts'
 import type { Comment } from '../../src/demo/comments.ts'
 import type { Place } from '../../src/demo/layout.ts'
 import type { Scope } from '../../src/documents/scope.ts'
 import { eraseUser } from '../../src/features/privacy/erase/erase-user.ts'
 import { openProgram } from '../fuzz/place.ts'
+import { catalogSource } from '../helpers/catalog-source.ts'
 import type { Program } from '../fuzz/place.ts'
 import type { LoggedCall } from '../service/call-log.ts'
 import type { FaultRule } from '../service/faults.ts'
@@ -68,14 +71,9 @@ export class Copy {
   async importCatalog(at: Date): Promise<void> {
     await this.clock.set(at)
     const lines = [...this.#life.catalog()]
-    const source = {
-      name: 'world',
-      unit: 'line' as const,
-      async *lines() {
-        for (const [index, line] of lines.entries()) yield { number: index + 1, line }
-      },
-    }
-    await importCatalog(this.database, source, { prune: true, acceptsAll: true })
+    const source = catalogSource(lines.map(named))
+    const redaction = readNameRedaction
+    await importCatalog(this.database, source, { prune: true, acceptsAll: true, redaction })
     this.deeds.push({ kind: 'catalog', at, lines })
   }
 

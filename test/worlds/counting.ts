@@ -1,3 +1,4 @@
+import { keyOf } from './log.ts'
 import type {
   Knowledge,
   KnownComment,
@@ -64,10 +65,19 @@ export function threads(asked: Asked) {
       const [first] = comments
       const answer = comments.find((comment) => first && authorOf(comment) !== authorOf(first))
       const [firstAt, answerAt] = [first?.writtenAt ?? null, answer?.writtenAt ?? null]
+      const lastAt = comments.at(-1)?.writtenAt ?? null
       const hoursToAnswer =
-        firstAt && answerAt && rounded((Date.parse(answerAt) - Date.parse(firstAt)) / HOUR_MS, 2)
-      return { scope, place: scope.place, comments, firstAt, answerAt, hoursToAnswer: hoursToAnswer as number | null } // prettier-ignore
+        firstAt === null || answerAt === null ? null : hoursBetween(firstAt, answerAt)
+      return { scope, place: scope.place, comments, firstAt, lastAt, answerAt, hoursToAnswer }
     })
+}
+
+export function hoursBetween(from: string, to: string | Date): number {
+  return inHours(new Date(to).getTime() - Date.parse(from))
+}
+
+export function inHours(ms: number): number {
+  return rounded(ms / HOUR_MS, 2)
 }
 
 /** Every document that was ever in the catalog. */
@@ -86,7 +96,13 @@ export function documents(asked: Asked) {
       const writing = members.filter(({ userId }) =>
         comments.some((comment) => authorOf(comment) === userId),
       )
-      return { place, comments, members, writing }
+      const annotations = [...asked.known.scopes.values()].filter(
+        ({ level, place: other }) =>
+          level === 'annotation' &&
+          other.organizationId === place.organizationId &&
+          other.documentId === place.documentId,
+      )
+      return { scope, place, annotations, comments, members, writing }
     })
 }
 
@@ -101,7 +117,7 @@ export function people({ known }: Asked) {
     )
     const documents = stays.filter(({ listing }) => listing.level === 'document').length
     const now = person.versions.at(-1) as PersonVersion
-    return { person, now, documents, groups: stays.length - documents }
+    return { person, now, documents, groups: stays.length - documents, stays }
   })
 }
 
@@ -110,9 +126,49 @@ export function personOf({ known }: Asked, organizationId: string, userId: strin
   return person?.versions.at(-1)
 }
 
-/** Each status and type of the versions that are kept. */
-export function values(asked: Asked) {
-  const seen = everyComment(asked).flatMap((comment) =>
+export function nameOf(asked: Asked, organizationId: string, userId: string): string | null {
+  return personOf(asked, organizationId, userId)?.name ?? null
+}
+
+/** The changes of a status that looks found, whose version before is kept. */
+export function transitions(asked: Asked) {
+  return everyComment(asked).flatMap((comment) =>
+    comment.versions.flatMap((after, index) => {
+      const before = comment.versions[index - 1]
+      if (before === undefined || after.change === 'deleted') return []
+      return before.status === after.status ? [] : [{ comment, before, after }]
+    }),
+  )
+}
+
+/** By level: scopes in the catalog, and how many are fresh, stale, never checked, failing, held and refused. */
+export function covered(asked: Asked, organizationId?: string): Row[] {
+  const isAsked = (scope: { place: { organizationId: string } }) =>
+    [undefined, scope.place.organizationId].includes(organizationId)
+  const scopes = [...asked.known.scopes.values()].filter(isAsked)
+  const listed = people(asked).map(({ person, now }) => {
+    const own = asked.known.scopes.get(keyOf({ organizationId: person.organizationId })) as Looked
+    return { ...own, level: 'user', inCatalog: own.inCatalog && now.listed, failingSince: null, isStale: isStale(asked, own) } // prettier-ignore
+  })
+  const all = [
+    ...scopes.map((scope) => ({ ...scope, isStale: isStale(asked, scope) })),
+    ...listed.filter(isAsked),
+  ]
+  return groups(all, ({ level }) => level).map(([level, each]) => {
+    const own = each.filter(({ inCatalog }) => inCatalog)
+    const fresh = own.filter((scope) => !scope.isStale).length
+    const never = own.filter(({ checkedAt }) => checkedAt === null).length
+    const failing = own.filter(({ failingSince }) => failingSince !== null).length
+    return [level, own.length, fresh, own.length - fresh - never, never, failing, 0, 0]
+  })
+}
+
+/** Each status and type of the versions that are kept, of one organization or of all. */
+export function values(asked: Asked, organizationId?: string) {
+  const own = everyComment(asked).filter((comment) =>
+    [undefined, organizationOf(comment)].includes(organizationId),
+  )
+  const seen = own.flatMap((comment) =>
     comment.versions.flatMap((version) =>
       (['status', 'type'] as const).map((field) => ({
         field,
@@ -122,17 +178,27 @@ export function values(asked: Asked) {
       })),
     ),
   )
-  return groups(seen, ({ field, value }) => JSON.stringify([field, value])).map(([key, own]) => {
-    const [field, value] = JSON.parse(key) as [string, string]
-    const comments = own.filter(({ isLive }) => isLive).length
-    return { field, value, comments, firstSeen: earliest(own.map(({ from }) => from)) as Date }
+  return groups(seen, ({ field, value }) => [field, value]).map(([[field, value], each]) => {
+    const comments = each.filter(({ isLive }) => isLive).length
+    const firstSeen = earliest(each.map(({ from }) => from)) as Date
+    return { field, value, comments, versions: each.length, firstSeen }
   })
 }
 
-export function groups<T>(list: readonly T[], keyOf: (one: T) => string): [string, T[]][] {
-  const found = new Map<string, T[]>()
-  for (const one of list) found.set(keyOf(one), [...(found.get(keyOf(one)) ?? []), one])
-  return [...found]
+/** The members of a list by what they have in common. */
+export function groups<T, const Key extends Row | string | number>(
+  list: readonly T[],
+  keyOf: (one: T) => Key,
+): [Key, T[]][] {
+  const found = new Map<string, [Key, T[]]>()
+  for (const one of list) {
+    const key = keyOf(one)
+    const text = JSON.stringify(key)
+    const group = found.get(text) ?? [key, []]
+    found.set(text, group)
+    group[1].push(one)
+  }
+  return [...found.values()]
 }
 
 /** By columns, `-` for the highest first. Texts as their bytes: the databases of worlds sort so. */
@@ -183,7 +249,11 @@ export function daysAgo({ now }: Asked, days: number): string {
 }
 
 export function dayOf({ zone }: Asked, { writtenAt }: KnownComment): string {
-  return inZone(zone, writtenAt).slice(0, 10)
+  return dayIn(zone, writtenAt)
+}
+
+export function dayIn(zone: string, time: string): string {
+  return inZone(zone, time).slice(0, 10)
 }
 
 export function hourIn(zone: string, time: string): number {

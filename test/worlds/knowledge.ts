@@ -13,6 +13,8 @@ export interface Looked {
   checkedAt: Date | null
   /** When a look first failed after the last good one. */
   failingSince: Date | null
+  /** Whether the last listing that was read, and no look since, is all that is known of it. */
+  isWhole: boolean
 }
 
 export interface Version {
@@ -36,6 +38,8 @@ export interface KnownComment {
   /** By its own member, or lastUpdated of the first version seen. */
   writtenAt: string
   isExact: boolean
+  /** The good look before the first one that showed it, where that look cannot have missed it. */
+  readonly notBefore: Date | null
   changedAt: Date
 }
 
@@ -126,7 +130,7 @@ export class Knowledge {
       }
       listed.add(keyOf(place))
       if (this.scopes.has(keyOf(place))) continue
-      const unseen = { inCatalog: true, checkedAt: null, failingSince: null }
+      const unseen = { inCatalog: true, checkedAt: null, failingSince: null, isWhole: false }
       this.scopes.set(keyOf(place), { level: levelOf(place), place, ...unseen })
     }
     for (const [key, scope] of this.scopes) scope.inCatalog = listed.has(key)
@@ -156,7 +160,10 @@ export class Knowledge {
       if (scope.level === 'annotation') this.#readComments(scope, call, at)
       else if (call.users) this.#readListing(scope, call.users, at)
     }
-    if (scope.level === 'annotation') this.#findDeleted(scope, calls, at)
+    if (scope.level === 'annotation') {
+      this.#findDeleted(scope, calls, at)
+      this.#noteWhole(scope, calls, at)
+    }
     const isGood = calls.length > 0 && calls.every(({ comments, users }) => comments ?? users)
     if (!isGood) scope.failingSince ??= at
     else {
@@ -191,6 +198,7 @@ export class Knowledge {
         versions: [first],
         writtenAt: said ?? lastUpdated,
         isExact: said !== undefined,
+        notBefore: thread.isWhole ? thread.checkedAt : null,
         changedAt: at,
       })
     } else {
@@ -226,6 +234,18 @@ export class Knowledge {
         known.changedAt = at
       }
     }
+  }
+
+  /** What a listing lacks without evidence of its deletion, and what is asked for by itself, leaves more to know. */
+  #noteWhole(thread: Looked, calls: readonly Call[], at: Date): void {
+    const [first, ...byId] = calls
+    if (first?.commentIds === null && first.comments)
+      thread.isWhole = byId.every(({ comments }) => comments?.every((comment) => comment === null))
+    else if (
+      first?.commentIds &&
+      this.#commentsOf(thread).some(({ changedAt }) => changedAt === at)
+    )
+      thread.isWhole = false
   }
 
   #readListing(listing: Looked, users: readonly User[], at: Date): void {
@@ -327,6 +347,7 @@ export class Knowledge {
       comment.author = { userId: pseudonym, name: null, email: null }
       for (const version of comment.versions) version.text = null
       comment.changedAt = at
+      comment.thread.isWhole = false
     }
     for (const [key, person] of this.people) {
       if (!isThey(person.organizationId, person.userId)) continue

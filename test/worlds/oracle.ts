@@ -1,7 +1,7 @@
-import { keyOf } from './log.ts'
-import type { Looked } from './knowledge.ts'
 import {
   authorOf,
+  covered,
+  transitions,
   current,
   date,
   dayOf,
@@ -115,11 +115,11 @@ export const oracle: readonly ((asked: Asked) => Row[])[] = [
       ['more', Infinity],
     ] as const
     return groups(threads(asked), ({ comments }) =>
-      String(depths.findIndex(([, most]) => comments.length <= most)),
+      depths.findIndex(([, most]) => comments.length <= most),
     )
-      .toSorted(([a], [b]) => Number(a) - Number(b))
+      .toSorted(([a], [b]) => a - b)
       .map(([depth, own]) => [
-        depths[Number(depth)]?.[0] ?? null,
+        depths[depth]?.[0] ?? null,
         own.length,
         Math.max(...own.map(({ comments }) => distinct(comments.map(authorOf)))),
       ])
@@ -129,17 +129,10 @@ export const oracle: readonly ((asked: Asked) => Row[])[] = [
     return sorted(rows, ['0', '-2', '1'])
   },
   function statusTransitions(asked) {
-    const changes = everyComment(asked).flatMap(({ versions }) =>
-      versions.flatMap((version, index) => {
-        const before = versions[index - 1]
-        if (before === undefined || version.change === 'deleted') return []
-        return before.status === version.status ? [] : [[before.status, version.status]]
-      }),
-    )
-    const rows = groups(changes, (each) => JSON.stringify(each)).map(([key, own]) => [
-      ...(JSON.parse(key) as string[]),
-      own.length,
-    ])
+    const rows = groups(transitions(asked), ({ before, after }) => [
+      before.status,
+      after.status,
+    ]).map(([key, own]) => [...key, own.length])
     return sorted(rows, ['-2', '0', '1'])
   },
   function search(asked) {
@@ -168,13 +161,12 @@ export const oracle: readonly ((asked: Asked) => Row[])[] = [
         .filter(({ number }) => number > 1)
         .map((version) => ({ comment, change: version.change })),
     )
-    const rows =
-      groups(changes, ({ comment }) => JSON.stringify([organizationOf(comment), authorOf(comment)])) // prettier-ignore
-        .map(([key, own]) => [
-          ...(JSON.parse(key) as string[]),
-          own.length,
-          own.filter(({ change }) => change === 'deleted').length,
-        ])
+    const rows = groups(changes, ({ comment }) => [organizationOf(comment), authorOf(comment)]) // prettier-ignore
+      .map(([key, own]) => [
+        ...key,
+        own.length,
+        own.filter(({ change }) => change === 'deleted').length,
+      ])
     return sorted(rows, ['-2', '0', '1']).slice(0, 5)
   },
   function guests(asked) {
@@ -214,23 +206,7 @@ export const oracle: readonly ((asked: Asked) => Row[])[] = [
     return sorted(rows, ['0']).slice(0, 5)
   },
   function coverage(asked) {
-    const scopes = [...asked.known.scopes.values()]
-    const listed = people(asked).map(({ person, now }) => {
-      const own = asked.known.scopes.get(keyOf({ organizationId: person.organizationId })) as Looked
-      return { ...own, level: 'user', inCatalog: own.inCatalog && now.listed, failingSince: null, isStale: isStale(asked, own) } // prettier-ignore
-    })
-    const all = [
-      ...scopes.map((scope) => ({ ...scope, isStale: isStale(asked, scope) })),
-      ...listed,
-    ]
-    const rows = groups(all, ({ level }) => level).map(([level, each]) => {
-      const own = each.filter(({ inCatalog }) => inCatalog)
-      const fresh = own.filter((scope) => !scope.isStale).length
-      const never = own.filter(({ checkedAt }) => checkedAt === null).length
-      const failing = own.filter(({ failingSince }) => failingSince !== null).length
-      return [level, own.length, fresh, own.length - fresh - never, never, failing, 0, 0]
-    })
-    return sorted(rows, ['1', '0'])
+    return sorted(covered(asked), ['1', '0'])
   },
   function addsUp(asked) {
     const { length } = live(asked)
@@ -242,13 +218,8 @@ export const oracle: readonly ((asked: Asked) => Row[])[] = [
     return [[changed.length, changed.filter(isDeleted).length]]
   },
   function hoursOfTheDay(asked) {
-    const rows =
-      groups(live(asked), ({ writtenAt }) => String(hourIn('America/New_York', writtenAt))) // prettier-ignore
-        .map(([hour, own]) => [
-          Number(hour),
-          own.length,
-          own.filter(({ isExact }) => isExact).length,
-        ])
+    const rows = groups(live(asked), ({ writtenAt }) => hourIn('America/New_York', writtenAt)) // prettier-ignore
+      .map(([hour, own]) => [hour, own.length, own.filter(({ isExact }) => isExact).length])
     return sorted(rows, ['-1', '0']).slice(0, 5)
   },
   function answeredWithin(asked) {
@@ -267,9 +238,8 @@ export const oracle: readonly ((asked: Asked) => Row[])[] = [
     const answers = threads(asked).flatMap(({ comments, answerAt }) =>
       comments.filter(({ writtenAt }) => writtenAt === answerAt),
     )
-    const rows =
-      groups(answers, (comment) => JSON.stringify([organizationOf(comment), authorOf(comment)])) // prettier-ignore
-        .map(([key, own]) => [...(JSON.parse(key) as string[]), own.length])
+    const rows = groups(answers, (comment) => [organizationOf(comment), authorOf(comment)]) // prettier-ignore
+      .map(([key, own]) => [...key, own.length])
     return sorted(rows, ['-2', '0', '1']).slice(0, 5)
   },
   function waitingThreads(asked) {
@@ -369,13 +339,17 @@ export function marks(asked: Asked): Row[] {
     .map((scope) => {
       const { organizationId, documentId = null, annotationId = null, groupId = null } = scope.place
       const { checkedAt, failingSince } = scope
-      return [organizationId, documentId, annotationId, groupId, checkedAt, failingSince, isStale(asked, scope)] // prettier-ignore
+      return [
+        organizationId,
+        documentId,
+        annotationId,
+        groupId,
+        checkedAt,
+        failingSince,
+        isStale(asked, scope),
+        `Name of ${organizationId}`,
+        documentId && `Name of ${documentId}`,
+        groupId && `Name of ${groupId}`,
+      ]
     })
-}
-
-/** Live comments by organization and the day on which they were written. */
-export function days(asked: Asked): Row[] {
-  return groups(live(asked), (comment) =>
-    JSON.stringify([organizationOf(comment), dayOf(asked, comment)]),
-  ).map(([key, own]) => [...(JSON.parse(key) as string[]), own.length])
 }

@@ -6,6 +6,7 @@ import { differences } from './ask.ts'
 import { Copy } from './copy.ts'
 import { Knowledge } from './knowledge.ts'
 import { Life } from './life.ts'
+import { keyOf } from './log.ts'
 import type { Deed } from './log.ts'
 import { untold } from './truth.ts'
 
@@ -59,9 +60,11 @@ export async function liveWorld(
       look.learnt = copy.deeds.length
       await copy.clock.stop(now)
       const asked = { known: look.known, now, zone: ZONE }
-      const runs = copy.deeds.filter(({ kind }) => kind === 'run').map(({ at }) => at)
+      const times = copy.deeds.flatMap(({ kind, at }) =>
+        kind === 'run' || kind === 'erase' ? at : [],
+      )
       const differing = [
-        ...(await differences(copy.database, asked, runs)),
+        ...(await differences(copy.database, asked, times)),
         ...(isWhole ? untold(asked, life.events) : []),
       ]
       const mode = look.member === null ? 'without the member' : 'with the member'
@@ -87,7 +90,8 @@ export async function liveWorld(
       }
       if (!isQuiet && random.next() < 0.1) {
         const somebody = life.anybody()
-        const organizationId = random.next() < 0.5 ? somebody.organizationId : null
+        const isImported = looks[0]?.known.scopes.has(keyOf({ organizationId: somebody.organizationId })) // prettier-ignore
+        const organizationId = random.next() < 0.5 && isImported ? somebody.organizationId : null
         if (!erased.has(somebody.userId))
           await each((copy) => copy.erase(at(2), { ...somebody, organizationId }))
         erased.add(somebody.userId)
