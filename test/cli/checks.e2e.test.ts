@@ -118,12 +118,12 @@ test('settings in which live workers differ are reported by doctor and status, a
     expect((await command.run([name], own)).stdout).not.toContain('SYNC_RATE_LIMIT')
 })
 
-test('refused credentials end verify and a dry run with exit code 1 and no secret', async () => {
+test('refused credentials end a run, verify and a dry run with exit code 1 and no secret', async () => {
   await standIn.control({ authToken: 'a-newer-token' })
-  for (const args of [['verify'], ['run', '--dry-run']]) {
+  for (const args of [['verify'], ['run'], ['run', '--dry-run']]) {
     const { code, stdout, stderr } = await command.run(args, settings)
     expect(code).toBe(1)
-    expect(stderr).toContain('401')
+    expect(stdout + stderr).toContain('401')
     expect(stdout + stderr).not.toContain(settings['COLLAB_AUTH_TOKEN'])
   }
 })
