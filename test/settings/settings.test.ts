@@ -86,21 +86,6 @@ describe('what is read', () => {
     expect(process.env).toEqual(before)
   })
 
-  test('a # within a value of .env is part of it; a comment begins after a space', () => {
-    writeFileSync(
-      join(directory, '.env'),
-      `COLLAB_AUTH_TOKEN=abc#123\r\nexport COLLAB_API_KEY = #a #b # c\nQUEUE_PREFIX=p # c#d\nREDIS_URL=# none\nLOG_LEVEL=#\nCATALOG_SQL="select 1\n-- #1"\nDATABASE_URL='postgres://h/d#x'\n`,
-    )
-    expect(read({ COLLAB_API_URL: SERVICE.COLLAB_API_URL })).toMatchObject({
-      authToken: 'abc#123',
-      apiKey: '#a',
-      queuePrefix: 'p',
-      logLevel: 'info',
-      catalogSql: 'select 1\n-- #1',
-      databaseUrl: 'postgres://h/d#x',
-    })
-  })
-
   test('quotes that stand around a value of the environment are not part of it', () => {
     const settings = read({ ...SERVICE, COLLAB_API_KEY: '"abc"', COLLAB_AUTH_TOKEN: " 'a\"b' " })
     expect(settings).toMatchObject({ apiKey: 'abc', authToken: 'a"b' })
