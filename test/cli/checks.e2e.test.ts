@@ -113,6 +113,15 @@ test('settings in which live workers differ are reported by doctor and status, a
     level: 'warn',
     msg: 'SYNC_RATE_LIMIT differs: 50 (host:1:slow); 90 (this process); none (host:2:free). The lowest that a live worker sets holds for all of them.',
   })
+  await database.pool.query(
+    `update sync.refresh_state set paused_since = now(), paused_until = now(), reason = 'The token is refused.'`,
+  )
+  expect((await command.run(['doctor'], own)).stdout).toMatch(
+    /^warn +refresh +Continuous refresh is paused\. The token is refused\.$/m,
+  )
+  await database.pool.query(
+    'update sync.refresh_state set paused_since = null, paused_until = null, reason = null',
+  )
   await database.pool.query('delete from sync.workers')
   for (const name of ['status', 'doctor'])
     expect((await command.run([name], own)).stdout).not.toContain('SYNC_RATE_LIMIT')
