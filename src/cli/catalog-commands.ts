@@ -1,6 +1,6 @@
 import { Option } from 'commander'
 import type { Command } from 'commander'
-import { define, JSON_OPTION, wholeFromOne } from './define.ts'
+import { define, wholeFromOne } from './define.ts'
 import type { ActionOf } from './define.ts'
 import * as help from './help.ts'
 import { collect } from './scope-options.ts'
@@ -18,30 +18,26 @@ export function addCatalogCommands(program: Command, actionOf: ActionOf): void {
     refreshing,
     'deactivate what the query does not list (default: CATALOG_PRUNE)',
   ).action(actionOf(async () => (await import('./commands/catalog.ts')).catalogRefresh))
-  addLineOptions(define(catalog, 'show', help.CATALOG_SHOW), false)
-    .option(...JSON_OPTION)
-    .action(
-      actionOf(async (options: object) =>
-        Object.keys(options).every((name) => name === 'json')
-          ? (await import('./commands/catalog.ts')).catalogShow
-          : (await import('./commands/catalog-lines.ts')).catalogShowLine,
-      ),
-    )
+  addLineOptions(define(catalog, 'show', help.CATALOG_SHOW), false).action(
+    actionOf(async (options: object) =>
+      Object.keys(options).every((name) => name === 'json')
+        ? (await import('./commands/catalog.ts')).catalogShow
+        : (await import('./commands/catalog-lines.ts')).catalogShowLine,
+    ),
+  )
 
   addLineOptions(define(catalog, 'add', help.CATALOG_ADD))
     .option('--add', 'also the organization and the document of it, where the catalog lacks them')
-    .option(...JSON_OPTION)
     .addHelpText('after', help.CATALOG_ADD_AFTER)
     .action(actionOf(async () => (await import('./commands/catalog-lines.ts')).catalogAdd))
-  addLineOptions(define(catalog, 'remove', help.CATALOG_REMOVE))
-    .option(...JSON_OPTION)
-    .action(actionOf(async () => (await import('./commands/catalog-lines.ts')).catalogRemove))
+  addLineOptions(define(catalog, 'remove', help.CATALOG_REMOVE)).action(
+    actionOf(async () => (await import('./commands/catalog-lines.ts')).catalogRemove),
+  )
   define(catalog, 'list', help.CATALOG_LIST)
     .option('--organization <id>', 'its user groups and documents')
     .option('--document <id>', 'its annotations; of one organization')
     .option('--limit <n>', 'how many are listed', wholeFromOne, 50)
     .option('--cursor <cursor>', 'go on from there: the nextCursor of the list before')
-    .option(...JSON_OPTION)
     .action(actionOf(async () => (await import('./commands/catalog-lines.ts')).catalogList))
 }
 
@@ -53,7 +49,6 @@ function addLoadOptions(command: Command, prune: string): Command {
       'deactivate also more than a tenth at once, rather than hold the import',
     )
     .option('--dry-run', 'show what would come and go, and change nothing')
-    .option(...JSON_OPTION)
 }
 
 function addLineOptions(command: Command, isNeeded = true): Command {

@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { CHANGED_OBJECTS } from '../base/columns.ts'
 import { EXPORT_FORMATS } from '../features/export/text.ts'
-import { define, JSON_OPTION, wholeFromOne } from './define.ts'
+import { define, wholeFromOne } from './define.ts'
 import type { ActionOf } from './define.ts'
 
 /** The commands for what is stored: handing it out, who may see it, and taking it away. */
@@ -109,14 +109,12 @@ function addToken(program: Command, actionOf: ActionOf): void {
         .choices(['read', 'operate', 'admin'])
         .makeOptionMandatory(),
     )
-    .option(...JSON_OPTION)
     .action(actionOf(async () => (await import('./commands/token.ts')).tokenAdd))
-  define(token, 'list', 'Lists names and rights; nobody can read a token again.')
-    .option(...JSON_OPTION)
-    .action(actionOf(async () => (await import('./commands/token.ts')).tokenList))
+  define(token, 'list', 'Lists names and rights; nobody can read a token again.').action(
+    actionOf(async () => (await import('./commands/token.ts')).tokenList),
+  )
   define(token, 'remove', 'Withdraws a token and the sessions that began with it, within a second.')
     .argument('<name>', 'the name that it was added with')
-    .option(...JSON_OPTION)
     .action(actionOf(async () => (await import('./commands/token.ts')).tokenRemove))
 }
 
@@ -135,7 +133,6 @@ A name alone in what others wrote stays; the command says how many comments hold
       .argument(...argument)
       .requiredOption('--reason <text>', 'why; kept with the proof, so name nobody in it')
       .option('--organization <id>', 'only in this organization (default: in all, also later ones)')
-      .option(...JSON_OPTION)
   addKind(
     'user',
     ['<id>', 'userId of the service'],
@@ -167,7 +164,6 @@ function addPrune(program: Command, actionOf: ActionOf): void {
     { summary: 'delete old history and runs' },
   )
     .requiredOption('--older-than <age>', 'such as 400d; d for days, w for weeks', age)
-    .option(...JSON_OPTION)
     .action(actionOf(async () => (await import('./commands/prune.ts')).pruneCommand))
 }
 

@@ -28,8 +28,6 @@ export type ActionOf = (
 
 /** The option of commands that open the home of the demo. */
 export const DEMO_OPTION = ['--demo', 'on what the demo left, which has a home of its own'] as const
-/** The option of every command that prints data (contract.md, Commands). */
-export const JSON_OPTION = ['--json', 'print one JSON document on stdout instead'] as const
 
 /** An option that counts something. */
 export function wholeFromOne(text: string): number {

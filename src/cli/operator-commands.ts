@@ -1,6 +1,6 @@
 import { Option } from 'commander'
 import type { Command } from 'commander'
-import { DEMO_OPTION, define, JSON_OPTION, wholeFromOne } from './define.ts'
+import { DEMO_OPTION, define, wholeFromOne } from './define.ts'
 import type { ActionOf } from './define.ts'
 import * as help from './help.ts'
 import { addScopeOptions, wholeNumber } from './scope-options.ts'
@@ -19,12 +19,10 @@ function addRunCare(program: Command, actionOf: ActionOf): void {
     .option('--cursor <cursor>', 'where the page of failures begins: nextCursor of the one before')
     .option('--limit <n>', 'how many are listed (default: 10 runs, 50 failures)', wholeFromOne)
     .option(...DEMO_OPTION)
-    .option(...JSON_OPTION)
     .action(actionOf(async () => (await import('./commands/status.ts')).status))
 
   define(program, 'cancel', help.CANCEL, { summary: 'end a run early' })
     .argument('<run>', 'id of a run, or its first six or more digits')
-    .option(...JSON_OPTION)
     .action(actionOf(async () => (await import('./commands/cancel.ts')).cancel))
 
   define(program, 'show', help.SHOW, { summary: 'all that is stored of one thing' })
@@ -44,14 +42,12 @@ function addRunCare(program: Command, actionOf: ActionOf): void {
     .option('--life <cursor>', 'older events: life.nextCursor of the page before')
     .option('--beneath <cursor>', 'more of what it holds: beneath.nextCursor of the page before')
     .option(...DEMO_OPTION)
-    .option(...JSON_OPTION)
     .addHelpText('after', help.SHOW_AFTER)
     .action(actionOf(async () => (await import('./commands/show.ts')).show))
 
   define(program, 'history', help.HISTORY, { summary: 'who did what' })
     .option('--limit <n>', 'how many are listed', wholeFromOne, 50)
     .option('--cursor <cursor>', 'go on from there: the nextCursor of the list before')
-    .option(...JSON_OPTION)
     .action(actionOf(async () => (await import('./commands/history.ts')).history))
 
   for (const [name, state, summary, description] of [
@@ -75,14 +71,12 @@ function addRunCare(program: Command, actionOf: ActionOf): void {
       .option('--catalog <import>', 'the import of the catalog that is held', wholeFromOne)
       .option('--reason <text>', 'why; kept with it')
       .option('--dry-run', 'show what would change, and change nothing')
-      .option(...JSON_OPTION)
       .action(actionOf(async () => (await import('./commands/accept.ts')).decide.bind(null, state)))
 
   addScopeOptions(
     define(program, 'verify', help.VERIFY, { summary: 'compare the tables with the service' }),
   )
     .option('--sample <n>', 'so many random scopes of the catalog (default: 100)', wholeFromOne)
-    .option(...JSON_OPTION)
     .addHelpText('after', help.VERIFY_AFTER)
     .action(actionOf(async () => (await import('./commands/verify.ts')).verify))
 }
@@ -97,25 +91,22 @@ function addRejected(program: Command, actionOf: ActionOf): void {
     .option('--run <run>', 'only what that run rejected')
     .option('--set-aside', 'what was set aside in place of what is open')
     .option('--limit <n>', 'how many are listed', wholeFromOne, 50)
-    .option(...JSON_OPTION)
     .action(actionOf(async () => (await import('./commands/rejected.ts')).rejectedList))
   define(rejected, 'set-aside', 'Sets rejected records aside for good, by their content.')
     .argument('[id...]', 'as the list shows them')
     .option('--run <run>', 'all that this run rejected, in place of the ids')
     .requiredOption('--reason <text>', 'why; kept with it')
-    .option(...JSON_OPTION)
     .action(actionOf(async () => (await import('./commands/rejected.ts')).rejectedSettle))
   define(rejected, 'restore', 'Takes back that rejected records were set aside.')
     .argument('[id...]', 'as the list with --set-aside shows them')
     .option('--run <run>', 'all that this run rejected, in place of the ids')
-    .option(...JSON_OPTION)
     .action(actionOf(async () => (await import('./commands/rejected.ts')).rejectedSettle))
 }
 
 function addLooks(program: Command, actionOf: ActionOf): void {
-  define(program, 'doctor', help.DOCTOR, { summary: 'say what is wrong and what mends it' })
-    .option(...JSON_OPTION)
-    .action(actionOf(async () => (await import('./commands/doctor.ts')).doctor))
+  define(program, 'doctor', help.DOCTOR, { summary: 'say what is wrong and what mends it' }).action(
+    actionOf(async () => (await import('./commands/doctor.ts')).doctor),
+  )
 
   define(program, 'psql', help.PSQL, { summary: 'ask the tables in SQL' })
     .argument('[args...]', 'for psql')
@@ -142,9 +133,7 @@ export function addScheduleCommand(program: Command, actionOf: ActionOf): void {
   })
   define(schedule, 'show', 'Shows the schedule that holds, who set it, and when it is due next.', {
     isDefault: true,
-  })
-    .option(...JSON_OPTION)
-    .action(actionOf(async () => (await import('./commands/schedule.ts')).scheduleShow))
+  }).action(actionOf(async () => (await import('./commands/schedule.ts')).scheduleShow))
   define(
     schedule,
     'set',
@@ -155,14 +144,11 @@ export function addScheduleCommand(program: Command, actionOf: ActionOf): void {
       '--tz <zone>',
       'IANA time zone of the fields (default: the zone that is set, else SYNC_TZ)',
     )
-    .option(...JSON_OPTION)
     .addHelpText('after', help.SCHEDULE_SET_AFTER)
     .action(actionOf(async () => (await import('./commands/schedule.ts')).scheduleSet))
   define(
     schedule,
     'remove',
     'Removes the nightly schedule: no run starts by itself until one is set again.',
-  )
-    .option(...JSON_OPTION)
-    .action(actionOf(async () => (await import('./commands/schedule.ts')).scheduleRemove))
+  ).action(actionOf(async () => (await import('./commands/schedule.ts')).scheduleRemove))
 }

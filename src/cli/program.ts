@@ -2,7 +2,7 @@ import { Command, Help } from 'commander'
 import type { Option } from 'commander'
 import { addCatalogCommands } from './catalog-commands.ts'
 import { addDataCommands } from './data-commands.ts'
-import { DEMO_OPTION, define, JSON_OPTION } from './define.ts'
+import { DEMO_OPTION, define } from './define.ts'
 import type { ActionOf } from './define.ts'
 import * as help from './help.ts'
 import { addOperatorCommands, addScheduleCommand } from './operator-commands.ts'
@@ -30,7 +30,19 @@ export function createProgram(onExitCode: (code: number) => void): Command {
   addDataCommands(program, actionOf)
   addSetUpCommands(program, actionOf)
   addCatalogCommands(program, actionOf)
+  addJsonOption(program)
   return program
+}
+
+/** They print no document: nothing, or one for each line. */
+const WITHOUT_JSON = ['worker', 'serve', 'psql', 'changes']
+
+/** Gives each command that prints data the option `--json` (contract.md, Commands), if it does not define its own. */
+function addJsonOption(command: Command): void {
+  for (const each of command.commands) addJsonOption(each)
+  const isDefined = command.options.some(({ long }) => long === '--json')
+  if (command.commands.length > 0 || isDefined || WITHOUT_JSON.includes(command.name())) return
+  command.option('--json', 'print one JSON document on stdout instead')
 }
 
 /** Makes the actions of commands. @param onExitCode is called with what a command returned */
@@ -56,7 +68,6 @@ function addRunCommands(program: Command, actionOf: ActionOf): void {
     .option('--failing', 'only what fails now')
     .option(...ADD_OPTION)
     .option('--dry-run', 'ask the service, print what the run would change, and change nothing')
-    .option(...JSON_OPTION)
     .addHelpText('after', help.RUN_AFTER)
     .action(
       actionOf(async ({ dryRun }: { dryRun?: boolean }) =>
@@ -75,7 +86,6 @@ function addRunCommands(program: Command, actionOf: ActionOf): void {
     .option('--failing', 'only what fails now')
     .option(...ADD_OPTION)
     .option('--wait', 'follow the run to its end')
-    .option(...JSON_OPTION)
     .addHelpText('after', help.ENQUEUE_AFTER)
     .action(actionOf(async () => (await import('./commands/enqueue.ts')).enqueue))
 
@@ -84,7 +94,6 @@ function addRunCommands(program: Command, actionOf: ActionOf): void {
     .option('--document <id>', 'a document of it: all its annotations')
     .option('--annotation <id>', 'only this annotation of the document')
     .option(...ADD_OPTION)
-    .option(...JSON_OPTION)
     .addHelpText('after', help.HINT_AFTER)
     .action(actionOf(async () => (await import('./commands/hint.ts')).hintCommand))
 
@@ -101,12 +110,11 @@ function addRunCommands(program: Command, actionOf: ActionOf): void {
 }
 
 function addSetUpCommands(program: Command, actionOf: ActionOf): void {
-  define(program, 'demo', help.DEMO, { summary: 'the whole job on this machine alone' })
-    .option('--keep', 'afterwards keep PostgreSQL up until Ctrl-C, to look around')
-    .option(...JSON_OPTION)
-    .action(actionOf(async () => (await import('./commands/demo.ts')).demo))
+  define(program, 'demo', help.DEMO, { summary: 'the whole job on this machine alone' }).action(
+    actionOf(async () => (await import('./commands/demo.ts')).demo),
+  )
 
-  define(program, 'migrate', help.MIGRATE, { summary: 'create or upgrade the tables' })
-    .option(...JSON_OPTION)
-    .action(actionOf(async () => (await import('./commands/migrate.ts')).migrate))
+  define(program, 'migrate', help.MIGRATE, { summary: 'create or upgrade the tables' }).action(
+    actionOf(async () => (await import('./commands/migrate.ts')).migrate),
+  )
 }

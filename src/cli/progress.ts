@@ -17,8 +17,6 @@ const SHOW_EVERY_MS = 1_000
 /** Between two looks whether the run is over, which cost next to nothing. */
 const LOOK_EVERY_MS = 100
 const LINE_EVERY_MS = 5_000
-/** A run that stood still for so long is asked whether anybody works on it. */
-const STILL_MS = 10_000
 /** A PostgreSQL that restarts, or fails over, is waited for. */
 const AWAY_MAX_MS = 120_000
 
@@ -40,8 +38,7 @@ export async function followRun(
   { style, signal }: { style: ProgressStyle; signal?: AbortSignal },
 ): Promise<Run> {
   const view = VIEWS[style]()
-  const rate = new Rate()
-  const stillness = new Stillness()
+  let isAlone = false
   let dueMs = 0
   try {
     for (;;) {
@@ -50,11 +47,12 @@ export async function followRun(
         const read = await readRun(database, runId)
         if (read === null) throw new UsageError(`There is no run ${runId} any more.`)
         if (read.finishedAt !== null) return { run: read, waits: [] }
-        stillness.check(read)
+        if (read.workersGone && !isAlone) note(NO_WORKER)
+        isAlone = read.workersGone
         return { run: read, waits: await readWaits(database, runId) }
       })
       if (run.finishedAt !== null) return run
-      view.show(run, rate.of(run), waits)
+      view.show(run, waits)
       dueMs = performance.now() + SHOW_EVERY_MS
     }
   } finally {
@@ -76,14 +74,8 @@ async function untilOver(
   }
 }
 
-interface RateSeen {
-  /** Null until there is something to go by. */
-  readonly callsPerSecond: number | null
-  readonly leftMs: number | null
-}
-
 interface View {
-  show(run: Run, rate: RateSeen, waits: readonly Wait[]): void
+  show(run: Run, waits: readonly Wait[]): void
   close(): void
 }
 
@@ -109,73 +101,38 @@ function barView(): View {
   })
   bar.start(1, 0, { text: 'waiting for a worker' })
   return {
-    show(run, rate, waits) {
+    show(run, waits) {
       bar.setTotal(scopesInAll(run))
-      bar.update(scopesDone(run), { text: inWords(run, rate, waits) })
+      bar.update(scopesDone(run), { text: inWords(run, waits) })
     },
     close: () => bar.stop(),
   }
 }
 
 function lineView(): View {
-  const describe: (...seen: Parameters<View['show']>) => string = (run, rate, waits) =>
-    `${run.status}: ${inWords(run, rate, waits)}`
+  const describe = (run: Run, waits: readonly Wait[]) => `${run.status}: ${inWords(run, waits)}`
   return { show: progressNotes(describe, LINE_EVERY_MS), close() {} }
 }
 
-function inWords(run: Run, { callsPerSecond, leftMs }: RateSeen, waits: readonly Wait[]): string {
+/** Commits come about once a second: earlier than that a rate would be a guess. */
+const RATE_AFTER_MS = 2_000
+
+/** What is done so far, and the rate and the time left as the run has been on average. */
+function inWords(run: Run, waits: readonly Wait[]): string {
+  const [done, all] = [scopesDone(run), scopesInAll(run)]
+  const hasRate = run.durationMs > RATE_AFTER_MS && done > 0
   return [
-    `${count(scopesDone(run))} of ${counted(scopesInAll(run), 'scope')}`,
+    `${count(done)} of ${counted(all, 'scope')}`,
     counted(run.calls, 'call'),
     counted(run.recordsReceived, 'record'),
     run.scopesFailed > 0 && `${count(run.scopesFailed)} failed`,
     run.scopesHeld > 0 && `${count(run.scopesHeld)} held`,
-    callsPerSecond !== null && `${count(Math.round(callsPerSecond))} calls/s`,
-    leftMs !== null && `${duration(leftMs)} left`,
+    hasRate && `${count(Math.round((1000 * run.calls) / run.durationMs))} calls/s`,
+    hasRate && `${duration((run.durationMs * (all - done)) / done)} left`,
     ...waits.map(({ sentence }) => sentence),
   ]
     .filter(Boolean)
     .join(' · ')
-}
-
-/** Rate and time left, from what the last ten seconds brought. */
-class Rate {
-  readonly #samples: { atMs: number; calls: number; done: number }[] = []
-
-  of(run: Run): RateSeen {
-    const now = { atMs: performance.now(), calls: run.calls, done: scopesDone(run) }
-    this.#samples.push(now)
-    if (this.#samples.length > 10_000 / SHOW_EVERY_MS) this.#samples.shift()
-    const [first] = this.#samples
-    const seconds = first === undefined ? 0 : (now.atMs - first.atMs) / 1000
-    // Commits come about once a second: earlier than that a rate would be a guess.
-    if (first === undefined || seconds < 2) return { callsPerSecond: null, leftMs: null }
-    const donePerSecond = (now.done - first.done) / seconds
-    return {
-      callsPerSecond: (now.calls - first.calls) / seconds,
-      leftMs: donePerSecond > 0 ? ((scopesInAll(run) - now.done) / donePerSecond) * 1000 : null,
-    }
-  }
-}
-
-/** Notices when nobody works on a run, and says so, once for every time that it stops. */
-class Stillness {
-  #seen = ''
-  #sinceMs = performance.now()
-  #isReported = false
-
-  check(run: Run): void {
-    const seen = `${run.status} ${run.calls} ${scopesDone(run)} ${run.scopesPlanned}`
-    if (seen !== this.#seen) {
-      this.#seen = seen
-      this.#sinceMs = performance.now()
-      this.#isReported = false
-    }
-    if (this.#isReported || performance.now() - this.#sinceMs < STILL_MS) return
-    if (!run.workersGone) return
-    this.#isReported = true
-    note(NO_WORKER)
-  }
 }
 
 /** Reads the run by `read`, also where PostgreSQL is unavailable for a while. @throws EnvironmentError after `AWAY_MAX_MS` */

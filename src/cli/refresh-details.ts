@@ -25,7 +25,7 @@ export function refreshLines(refresh: Refresh): string[] {
 }
 
 /** Since when refresh is paused, until when, and why. */
-export function describePause({ pausedSince, pausedUntil, pauseReason }: Refresh): string {
+function describePause({ pausedSince, pausedUntil, pauseReason }: Refresh): string {
   const [since, until] = [pausedSince, pausedUntil].map((at) => (at === null ? '' : time(at)))
   return printable(`paused since ${since}, tried again at ${until}: ${pauseReason ?? ''}`)
 }

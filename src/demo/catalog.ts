@@ -1,6 +1,3 @@
-import { createWriteStream } from 'node:fs'
-import { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
 import type { Place } from './layout.ts'
 import type { World } from './world.ts'
 
@@ -10,9 +7,6 @@ export type CatalogLine =
   | { organizationId: string; documentId: string }
   | { organizationId: string; documentId: string; annotationId: string }
   | { organizationId: string; organizationUserGroupId: string }
-
-// Enough lines a write that a million of them are not a million writes.
-const LINES_A_CHUNK = 1000
 
 /** Every line of the world's catalog, parents before children, one at a time. */
 export function* catalogLines(world: World): Generator<CatalogLine> {
@@ -35,26 +29,9 @@ export function* places(world: World): Generator<Place> {
   for (const line of catalogLines(world)) if ('annotationId' in line) yield line
 }
 
-/** Writes the catalog as NDJSON to a file, with names for people, in constant memory. */
-export async function writeCatalog(world: World, file: string): Promise<void> {
-  await pipeline(Readable.from(chunks(world)), createWriteStream(file))
-}
-
 /** The line with a name of what its last id names; annotations have none. */
 export function named(line: CatalogLine): CatalogLine {
   const [member, id] = Object.entries(line).at(-1) as [string, string]
   if (member === 'annotationId') return line
   return { ...line, [member.replace('Id', 'Name')]: `Name of ${id}` }
-}
-
-function* chunks(world: World): Generator<string> {
-  let lines: string[] = []
-  for (const line of catalogLines(world)) {
-    lines.push(JSON.stringify(named(line)))
-    if (lines.length === LINES_A_CHUNK) {
-      yield `${lines.join('\n')}\n`
-      lines = []
-    }
-  }
-  if (lines.length > 0) yield `${lines.join('\n')}\n`
 }

@@ -162,6 +162,7 @@ describe('a command', () => {
     await run('cancel', runId)
     await run('schedule', 'set', '0 3 * * *')
     await run('schedule', 'set', '0 3 * * *')
+    await run('schedule', 'remove')
     await run('token', 'add', 'ci', '--rights', 'read')
     await run('token', 'remove', 'ci')
     await run('catalog', 'add', '--organization', 'another')
@@ -171,6 +172,7 @@ describe('a command', () => {
         'run_requested',
         'run_cancelled',
         'schedule_set | 0 3 * * * (UTC)',
+        'schedule_removed',
         'token_added | ci (read)',
         'token_removed | ci',
         'catalog_changed | catalog add: 1 added, 0 removed',

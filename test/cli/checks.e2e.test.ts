@@ -113,17 +113,26 @@ test('settings in which live workers differ are reported by doctor and status, a
     level: 'warn',
     msg: 'SYNC_RATE_LIMIT differs: 50 (host:1:slow); 90 (this process); none (host:2:free). The lowest that a live worker sets holds for all of them.',
   })
+  await database.pool.query(
+    `update sync.refresh_state set paused_since = now(), paused_until = now(), reason = 'The token is refused.'`,
+  )
+  expect((await command.run(['doctor'], own)).stdout).toMatch(
+    /^warn +refresh +Continuous refresh is paused\. The token is refused\.$/m,
+  )
+  await database.pool.query(
+    'update sync.refresh_state set paused_since = null, paused_until = null, reason = null',
+  )
   await database.pool.query('delete from sync.workers')
   for (const name of ['status', 'doctor'])
     expect((await command.run([name], own)).stdout).not.toContain('SYNC_RATE_LIMIT')
 })
 
-test('refused credentials end verify and a dry run with exit code 1 and no secret', async () => {
+test('refused credentials end a run, verify and a dry run with exit code 1 and no secret', async () => {
   await standIn.control({ authToken: 'a-newer-token' })
-  for (const args of [['verify'], ['run', '--dry-run']]) {
+  for (const args of [['verify'], ['run'], ['run', '--dry-run']]) {
     const { code, stdout, stderr } = await command.run(args, settings)
     expect(code).toBe(1)
-    expect(stderr).toContain('401')
+    expect(stdout + stderr).toContain('401')
     expect(stdout + stderr).not.toContain(settings['COLLAB_AUTH_TOKEN'])
   }
 })

@@ -72,16 +72,6 @@ afterAll(async () => {
   await database?.drop()
 })
 
-test('a name that steers a terminal is refused by the number of its line', async () => {
-  const line = JSON.stringify({ organizationId: 'acme', organizationName: `Acme${STEERING}` })
-  const refused = await command.runProcess(['catalog', 'import', '-'], settings, line)
-  expect(refused).toMatchObject({ code: 2 })
-  expect(refused.stderr).toContain(
-    'line 1 is wrong: organizationName must be one line of printable characters',
-  )
-  expectHarmless(refused.stderr)
-})
-
 function expectHarmless(text: string): void {
   const lines = text.split('\n')
   for (const line of lines) expect(line).not.toMatch(STEERS)
@@ -96,7 +86,7 @@ describe('texts of others steer no terminal and forge no line', () => {
     ['verify --sample 10'],
     ['doctor'],
     ['catalog show'],
-    [`grant no${STEERING}`],
+    [`show no${STEERING}`],
   ])('%j', async (line) => {
     const args = line.split(' ').map((word) => (word === 'RUN' ? runId : word))
     const { stdout, stderr } = await command.run(args, settings)

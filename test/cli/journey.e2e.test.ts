@@ -52,12 +52,31 @@ test('migrate and catalog import prepare an empty database, and may be repeated'
 })
 
 test('run, as a process of its own, syncs everything and prints one document', async () => {
-  const { code, stdout, stderr } = await command.runProcess(['run', '--json'], settings)
+  const limited = { ...settings, SYNC_RATE_LIMIT: '60' }
+  const { code, stdout, stderr } = await command.runProcess(['run', '--json'], limited)
   expect({ code, stderr: /"level":"error"/.test(stderr) }).toEqual({ code: 0, stderr: false })
-  expect(JSON.parse(stdout)).toMatchObject({ status: 'succeeded', scopesFailed: 0 })
+  const document = JSON.parse(stdout)
+  expect(document).toMatchObject({ status: 'succeeded', scopesFailed: 0 })
   const comments = Number((await one('select count(*)::int as n from collab.comments'))['n'])
   expect(comments).toBeGreaterThan(20)
-  expect(JSON.parse(stdout).commentsWritten).toBe(comments)
+  expect(document.commentsWritten).toBe(comments)
+  for (const time of ['serviceMs', 'waitedMs', 'databaseMs', 'cpuMs'])
+    expect(document[time], time).toBeGreaterThan(0)
+  const status = await command.run(['status', document.runId], settings)
+  expect(status.stdout).toMatch(/the service, .*the rate limit, .*PostgreSQL, .*ms CPU/)
+})
+
+test('SIGINT cancels a run, which then ends with 1', async () => {
+  await standIn.control({ latencyMs: 2000 })
+  const running = command.start(['run', '--json'], { ...settings, SYNC_CONCURRENCY: '1' })
+  await until('calls are in flight', async () => (await standIn.control()).inFlight > 0)
+  running.child.kill('SIGINT')
+  const { code, stdout, stderr } = await running.ended
+  await standIn.control({ latencyMs: 0 })
+  const { status, actions } = JSON.parse(stdout)
+  expect({ code, status }).toEqual({ code: 1, status: 'cancelled' })
+  expect(actions).toMatchObject([{ action: 'run_cancelled' }, { action: 'run_requested' }])
+  expect(stderr).toMatch(/SIGINT: cancelling/)
 })
 
 test('a run of which a scope fails ends with 3; the scope is in sync.failures and can be run again', async () => {

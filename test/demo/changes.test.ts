@@ -72,6 +72,14 @@ describe('a change to comments', () => {
     expect({ ...back, lastUpdated: old?.lastUpdated }).toEqual(old)
     expect(back?.lastUpdated).not.toBe(old?.lastUpdated)
   })
+
+  test('names the comment or annotation that is not there', () => {
+    const world = createWorld(options)
+    expect(() => deleteComment(world, place, 1)).toThrow(/no comment 1/)
+    expect(() => restoreComment(world, place, firstId(world))).toThrow(/no comment/)
+    const nowhere = { ...place, annotationId: 'ann-77' }
+    expect(() => addComment(world, nowhere, { text: 'x' })).toThrow(/no annotation/)
+  })
 })
 
 describe('a change to people', () => {
@@ -112,6 +120,7 @@ describe('a change to people', () => {
     const left = world.documentUsers('org-0', 'doc-0')?.map((user) => user.userId)
     expect(left).not.toContain(userId)
     expect(world.users('org-0')?.map((user) => user.userId)).toContain(userId)
+    expect(() => leaveDocument(world, 'org-0', 'doc-0', userId)).toThrow(/no user/)
   })
 })
 

@@ -183,6 +183,14 @@ describe('the order of an answer', () => {
     expect(await texts(await start({ seed: 5 }))).not.toEqual(one)
   })
 
+  test('differs in items and in members, or not at all', async () => {
+    const bodies = [...(await texts(await start()))].map((text) => JSON.parse(text))
+    const lists = bodies.map((body) => body.result.data as object[])
+    expect(new Set(lists.map((list) => JSON.stringify(list.map(idOf)))).size).toBeGreaterThan(1)
+    expect(new Set(lists.flat().map((item) => Object.keys(item)[0])).size).toBeGreaterThan(1)
+    expect((await texts(await start({ shuffle: false }))).size).toBe(1)
+  })
+
   test('differs in items alone while `shuffleRecords` is set, and not where ids fix it', async () => {
     const standIn = await start({ shuffle: false })
     const before = await texts(standIn)

@@ -1,5 +1,6 @@
+import { writeFileSync } from 'node:fs'
 import { Command, InvalidArgumentError } from 'commander'
-import { writeCatalog } from '../../src/demo/catalog.ts'
+import { catalogLines, named } from '../../src/demo/catalog.ts'
 import { createWorld } from '../../src/demo/world.ts'
 import { startControl } from './control.ts'
 import { startStandIn } from './stand-in.ts'
@@ -55,7 +56,10 @@ async function main(options: Options): Promise<void> {
     groupsPerOrganization: options.groups,
     skew: options.skew,
   })
-  if (options.catalog !== undefined) await writeCatalog(world, options.catalog)
+  if (options.catalog !== undefined) {
+    const lines = [...catalogLines(world)].map((line) => `${JSON.stringify(named(line))}\n`)
+    writeFileSync(options.catalog, lines.join(''))
+  }
   const standIn = await startStandIn({
     world,
     seed: options.seed,

@@ -273,7 +273,14 @@ describe('what is sent as a header', () => {
 
 describe('a time', () => {
   test('to start at is a cron pattern of five or six fields, or a word for one', () => {
-    const good = ['0 2 * * *', '5  0 2 * * *', '@daily', '0\t2 * * 1-5', '0 2 * MAR THU']
+    const good = [
+      '0 2 * * *',
+      '5  0 2 * * *',
+      '@daily',
+      '0\t2 * * 1-5',
+      '0 2 * MAR THU',
+      '5/15 * * * *',
+    ]
     expect(meant(cronPattern, good)).toEqual(good)
     const odd = ['5', '* * * *', '* * * * * * *', '@sometimes', '61 * * * *', '']
     odd.push(

@@ -1,10 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
-import { fileSource } from '../../features/catalog/file.ts'
 import { importCatalog } from '../../features/catalog/import.ts'
+import { listSource } from '../../features/catalog/lines.ts'
 import { readNameRedaction } from '../../features/privacy/rules.ts'
-import { writeCatalog } from '../../demo/catalog.ts'
+import { catalogLines, named } from '../../demo/catalog.ts'
 import type { Change } from '../../demo/changes.ts'
 import { randomChanges } from '../../demo/random-changes.ts'
 import { startStandIn } from '../../demo/stand-in.ts'
@@ -19,15 +17,9 @@ import { EXIT, exitCodeOf } from '../exit.ts'
 import { heading, paint, print, printJson } from '../output.ts'
 import { progressStyle } from '../progress.ts'
 import { describeRun, requireRunDetails } from '../run-details.ts'
-import { onSignals } from '../signals.ts'
 import { quietLog, withAppOn, withStore } from '../with-store.ts'
 import type { AppOpening } from '../with-store.ts'
 import { workOff } from './run.ts'
-
-interface DemoOptions {
-  json?: boolean | undefined
-  keep?: boolean | undefined
-}
 
 /** Some 1,700 calls of 40 to 60 ms: long enough to watch, short enough to wait for. */
 const LATENCY_MS = 40
@@ -39,7 +31,7 @@ const SEED = 7
  * `collab-sync demo`: the whole main job on this machine alone, against a local stand-in for the service. May be
  * repeated: the world is the same every time, so that a second demo finds little to write.
  */
-export async function demo({ json, keep }: DemoOptions): Promise<number> {
+export async function demo({ json }: { json?: boolean }): Promise<number> {
   const world = createWorld({
     seed: SEED,
     organizations: 8,
@@ -63,7 +55,7 @@ export async function demo({ json, keep }: DemoOptions): Promise<number> {
     })
     if (!json) print(INTRODUCTION)
     const opening = { settings, log: quietLog(settings), name: 'demo', migrates: true }
-    return await withStore(opening, (store) => show(store, opening, world, { json, keep }))
+    return await withStore(opening, (store) => show(store, opening, world, json))
   } finally {
     await standIn.close()
   }
@@ -77,7 +69,7 @@ async function show(
   store: Store,
   opening: AppOpening,
   world: World,
-  { json, keep = false }: DemoOptions,
+  json: boolean | undefined,
 ): Promise<number> {
   const say = json ? () => {} : print
   say(heading('1. What there is to sync: a catalog'))
@@ -101,9 +93,8 @@ async function show(
   else {
     print(heading('4. What can be asked now'))
     printDemoReports(reports)
-    print(furtherSteps(store, opening, keep))
+    print(furtherSteps(opening))
   }
-  if (keep) await untilSignal()
   return EXIT.done
 }
 
@@ -120,15 +111,9 @@ async function runOnce(
 }
 
 async function importDemoCatalog({ database }: Store, world: World) {
-  const directory = await mkdtemp(join(tmpdir(), 'collab-sync-demo-'))
-  try {
-    const file = join(directory, 'catalog.ndjson')
-    await writeCatalog(world, file)
-    const options = { prune: false, redaction: readNameRedaction }
-    return await importCatalog(database, fileSource(file), options)
-  } finally {
-    await rm(directory, { recursive: true })
-  }
+  const lines = [...catalogLines(world)].map(named)
+  const source = listSource('the demo', lines)
+  return importCatalog(database, source, { prune: false, redaction: readNameRedaction })
 }
 
 function giveUp(run: RunDetails, json: boolean | undefined): number {
@@ -156,34 +141,17 @@ function inWords(changes: readonly Change[]): string {
     .join(', ')
 }
 
-function furtherSteps(store: Store, { settings }: AppOpening, keep: boolean): string {
-  const url = new URL(store.databaseUrl)
+function furtherSteps({ settings }: AppOpening): string {
   const passwordFile = relative('', join(settings.home, 'password'))
-  const psql = `PGPASSWORD=$(cat ${passwordFile}) psql -h ${url.hostname} -p ${url.port} -U ${url.username} ${url.pathname.slice(1)}`
   return [
     heading('Look further (in a checkout: npx collab-sync …)'),
     '  collab-sync psql --demo           asks in SQL, such as: select * from reporting.comments limit 5;',
     '  collab-sync status --demo         the runs, and what needs a person',
     '  collab-sync serve --demo          the same as pages, on http://127.0.0.1:8080',
-    '  collab-sync demo --keep           the same once more, and PostgreSQL stays up until Ctrl-C',
-    ...(keep
-      ? [`\n  PostgreSQL is up now, for any client, until Ctrl-C:\n  ${psql}`]
-      : [`  (while it is up, any client can connect; its password is in ${passwordFile})`]),
+    `  (while it is up, any client can connect; its password is in ${passwordFile})`,
     heading('Do it for real'),
     '  1. put COLLAB_API_URL, COLLAB_API_KEY and COLLAB_AUTH_TOKEN into .env (see .env.example)',
     '  2. set DATABASE_URL to a PostgreSQL of yours, or leave it to the embedded one: the demo has a home of its own',
     '  3. collab-sync doctor, then migrate, then catalog import FILE, then run',
   ].join('\n')
-}
-
-async function untilSignal(): Promise<void> {
-  // Signals alone do not keep a process alive.
-  const alive = setInterval(() => {}, 60_000)
-  await new Promise<void>((resolve) => {
-    const forget = onSignals(() => {
-      forget()
-      resolve()
-    })
-  })
-  clearInterval(alive)
 }

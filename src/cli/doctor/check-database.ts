@@ -21,7 +21,7 @@ import { postgresStore } from '../../core/rate-limit/stores.ts'
 import type { Settings } from '../../settings/table.ts'
 import type { Store } from '../../worker/store.ts'
 import { describeHolder } from '../commands/changes.ts'
-import { describePause, staleParts } from '../refresh-details.ts'
+import { staleParts } from '../refresh-details.ts'
 import { broken, fail, guarded, ok, warn } from './finding.ts'
 import type { Finding } from './finding.ts'
 
@@ -70,7 +70,7 @@ export async function checkStore(
         check('refresh', () => checkRefresh(database)),
         check('schedule', () => schedule(database, settings)),
         check('workers', () => frozenWorkers(database)),
-        check('workers', () => troubledWorkers(database)),
+        check('attention', () => openProblems(database)),
         check('feed of changes', () => heldBackFeed(database)),
       ])
     : []
@@ -229,29 +229,15 @@ async function freshness(database: Database): Promise<Finding> {
   )
 }
 
-/** Continuous refresh: whether its budget keeps the promise and whether it is paused. Nothing where there is none. */
+/** Continuous refresh: whether its budget keeps the promise. Nothing where there is none. */
 export async function checkRefresh(database: Database): Promise<Finding[]> {
   const refresh = await readRefresh(database)
   if (refresh === null) return []
-  const { boundS, budget, fault, pausedSince } = refresh
+  const { boundS, budget, fault } = refresh
   const mend = 'a larger REFRESH_BUDGET or a longer FRESHNESS_PROMISE, then collab-sync migrate'
-  return [
-    fault === null
-      ? ok(
-          'refresh',
-          `a budget of ${budget} calls a second looks at everything within ${duration(boundS * 1000)}`,
-        )
-      : fail('refresh', fault, mend),
-    ...(pausedSince === null
-      ? []
-      : [
-          warn(
-            'refresh',
-            describePause(refresh),
-            'mend what the reason names; it goes on by itself',
-          ),
-        ]),
-  ]
+  if (fault !== null) return [fail('refresh', fault, mend)]
+  const bound = duration(boundS * 1000)
+  return [ok('refresh', `a budget of ${budget} calls a second looks at everything within ${bound}`)]
 }
 
 async function schedule(database: Database, settings: Settings): Promise<Finding> {
@@ -274,18 +260,26 @@ async function frozenWorkers(database: Database): Promise<Finding[]> {
   )
 }
 
-/** Workers that cannot work, or whose settings differ. */
-async function troubledWorkers(database: Database): Promise<Finding[]> {
+/** Open problems that no other check finds, by kind: of what they are, and what to do in place of calling doctor. */
+const PROBLEMS: Readonly<Record<string, { check: string; mend?: string }>> = {
+  worker_blocked: {
+    check: 'workers',
+    mend: 'fix what it names; the worker then continues by itself',
+  },
+  refresh_paused: {
+    check: 'refresh',
+    mend: 'fix what it names; refresh then continues by itself',
+  },
+  settings_differ: { check: 'workers' },
+}
+
+async function openProblems(database: Database): Promise<Finding[]> {
   const rows = await attention.byKind.all(database)
-  return rows
-    .filter(({ kind }) => kind === 'worker_blocked' || kind === 'settings_differ')
-    .map(({ kind, sentence, words, fix }) =>
-      warn(
-        'workers',
-        [sentence, words].filter(Boolean).join(' '),
-        kind === 'worker_blocked' ? 'fix what it names; the worker then continues by itself' : fix,
-      ),
-    )
+  return rows.flatMap(({ kind, sentence, words, fix }) => {
+    const of = PROBLEMS[kind]
+    const found = [sentence, words].filter(Boolean).join(' ')
+    return of === undefined ? [] : [warn(of.check, found, of.mend ?? fix)]
+  })
 }
 
 /** Younger transactions mostly end by themselves. */
