@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { removeFromCatalog } from '../../src/features/catalog/change.ts'
 import { importCatalog } from '../../src/features/catalog/import.ts'
-import type { CatalogSource } from '../../src/features/catalog/lines.ts'
+import { listSource } from '../../src/features/catalog/lines.ts'
 import type { CollabSync } from '../../src/client/collab-sync.ts'
 import { addAccessToken } from '../../src/http/auth/access-tokens.ts'
 import { BY_SCHEDULE } from '../../src/features/catalog/catalog-change.ts'
@@ -146,13 +146,9 @@ test('what cannot be listed is not done', async () => {
   expect(await state()).toEqual(before)
 })
 
-function linesOf(name: string, ...organizationIds: string[]): CatalogSource {
-  return {
+function linesOf(name: string, ...organizationIds: string[]) {
+  return listSource(
     name,
-    unit: 'line',
-    async *lines() {
-      for (const [index, id] of organizationIds.entries())
-        yield { number: index + 1, line: { organizationId: id } }
-    },
-  }
+    organizationIds.map((organizationId) => ({ organizationId })),
+  )
 }

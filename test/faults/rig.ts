@@ -1,4 +1,5 @@
 import { importCatalog } from '../../src/features/catalog/import.ts'
+import { listSource } from '../../src/features/catalog/lines.ts'
 import { openDatabase } from '../../src/core/database/pool.ts'
 import { catalogLines } from '../../src/demo/catalog.ts'
 import type { WorldOptions } from '../../src/demo/layout.ts'
@@ -43,18 +44,7 @@ export async function openRig(
   const standIn = await startStandIn({ world, ...options.standIn })
   const pool = openDatabase(place.databaseUrl, { max: 4 })
   const database = { url: place.databaseUrl, pool, drop: async () => {} }
-  await importCatalog(
-    pool,
-    {
-      name: 'world',
-      unit: 'line',
-      async *lines() {
-        let number = 0
-        for (const line of catalogLines(world)) yield { number: ++number, line }
-      },
-    },
-    { prune: false },
-  )
+  await importCatalog(pool, listSource('world', catalogLines(world)), { prune: false })
   const prefix = place.queuePrefix ?? 'bull'
   const queuePlace: QueuePlace =
     place.redisUrl === undefined

@@ -1,4 +1,5 @@
 import { importCatalog } from '../../src/features/catalog/import.ts'
+import { listSource } from '../../src/features/catalog/lines.ts'
 import { createTestDatabase } from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'
 
@@ -37,25 +38,14 @@ export function* scopesOf(layout: Layout): Generator<Scope> {
 /** A database of its own with the catalog of a layout. */
 export async function createCatalog(layout: Layout): Promise<TestDatabase> {
   const database = await createTestDatabase()
-  await importCatalog(database.pool, linesOf(layout), { prune: false })
+  const lines = [...scopesOf(layout)].map(
+    ({ organizationId, documentId, annotationId, groupId: organizationUserGroupId }) => ({
+      organizationId,
+      documentId,
+      annotationId,
+      organizationUserGroupId,
+    }),
+  )
+  await importCatalog(database.pool, listSource('fuzz', lines), { prune: false })
   return database
-}
-
-function linesOf(layout: Layout) {
-  return {
-    name: 'fuzz',
-    unit: 'line' as const,
-    async *lines() {
-      let number = 0
-      for (const { organizationId, documentId, annotationId, groupId } of scopesOf(layout)) {
-        const line = {
-          organizationId,
-          ...(documentId === null ? {} : { documentId }),
-          ...(annotationId === null ? {} : { annotationId }),
-          ...(groupId === null ? {} : { organizationUserGroupId: groupId }),
-        }
-        yield { number: ++number, line }
-      }
-    },
-  }
 }

@@ -2,7 +2,7 @@ import { jobs } from '../../jobs/index.ts'
 import { openApp } from '../../src/worker/app.ts'
 import type { App } from '../../src/worker/app.ts'
 import { importCatalog } from '../../src/features/catalog/import.ts'
-import type { CatalogSource } from '../../src/features/catalog/lines.ts'
+import { listSource } from '../../src/features/catalog/lines.ts'
 import { openDatabase } from '../../src/core/database/pool.ts'
 import type { Trigger } from '../../src/documents/run.ts'
 import { catalogLines } from '../../src/demo/catalog.ts'
@@ -131,7 +131,7 @@ export async function openLive(
       return app
     },
     async importCatalog(importOptions = { prune: false }) {
-      await importCatalog(database.pool, worldSource(world), importOptions)
+      await importCatalog(database.pool, listSource('world', catalogLines(world)), importOptions)
     },
     async run({ scope = {}, trigger = 'cli', failedOf, failing, settings = {} } = {}) {
       const request = {
@@ -173,15 +173,4 @@ export function settled(database: TestDatabase, runId: string, limitMs?: number)
     return row?.finished_at ? row : null
   }
   return until(`run ${runId} ended`, ended, limitMs)
-}
-
-function worldSource(world: World): CatalogSource {
-  return {
-    name: 'world',
-    unit: 'line',
-    async *lines() {
-      let number = 0
-      for (const line of catalogLines(world)) yield { number: ++number, line }
-    },
-  }
 }

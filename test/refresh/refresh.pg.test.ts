@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { importCatalog } from '../../src/features/catalog/import.ts'
+import { listSource } from '../../src/features/catalog/lines.ts'
 import { setDefinitions } from '../../src/core/database/definitions.ts'
 import * as refresh from '../../src/core/database/statements/refresh.ts'
 import { places } from '../../src/demo/catalog.ts'
@@ -575,18 +576,12 @@ async function importLines(
   count: number,
   documentId: string,
 ) {
-  const source = {
-    name: 'lines',
-    unit: 'line' as const,
-    async *lines() {
-      for (let number = 1; number <= count; number += 1)
-        yield {
-          number,
-          line: { organizationId: 'new', documentId, annotationId: `${documentId} ${number}` },
-        }
-    },
-  }
-  await importCatalog(it.pool, source, { prune: false })
+  const lines = Array.from({ length: count }, (_, index) => ({
+    organizationId: 'new',
+    documentId,
+    annotationId: `${documentId} ${index + 1}`,
+  }))
+  await importCatalog(it.pool, listSource('lines', lines), { prune: false })
 }
 
 test('a promise that the budget cannot keep is refused with both numbers, and nothing is changed', async () => {

@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { importCatalog } from '../../src/features/catalog/import.ts'
+import { listSource } from '../../src/features/catalog/lines.ts'
 import { setDefinitions } from '../../src/core/database/definitions.ts'
 import * as refresh from '../../src/core/database/statements/refresh.ts'
 import { createLog } from '../../src/base/log.ts'
@@ -320,22 +321,15 @@ async function addToCatalog(
   indices: readonly number[],
   at?: Date,
 ): Promise<void> {
-  const source = {
-    name: 'activity',
-    unit: 'line' as const,
-    async *lines() {
-      for (const index of indices) {
-        const { document = 0, organization = 0 } = annotations[index] ?? {}
-        const line = {
-          organizationId: `organization ${organization}`,
-          documentId: `document ${document}`,
-          annotationId: String(index),
-        }
-        yield { number: index + 1, line }
-      }
-    },
-  }
-  await importCatalog(pool, source, { prune: false })
+  const lines = indices.map((index) => {
+    const { document = 0, organization = 0 } = annotations[index] ?? {}
+    return {
+      organizationId: `organization ${organization}`,
+      documentId: `document ${document}`,
+      annotationId: String(index),
+    }
+  })
+  await importCatalog(pool, listSource('activity', lines), { prune: false })
   if (at === undefined) return
   const ids = indices.map(String)
   await pool.query(

@@ -2,6 +2,7 @@ import Fastify from 'fastify'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { App } from '../../src/worker/app.ts'
 import { importCatalog } from '../../src/features/catalog/import.ts'
+import { listSource } from '../../src/features/catalog/lines.ts'
 import { checkStore } from '../../src/cli/doctor/check-database.ts'
 import { prune } from '../../src/features/privacy/prune.ts'
 import { catalogLines } from '../../src/demo/catalog.ts'
@@ -385,13 +386,7 @@ async function load(
   more: readonly CatalogLine[] = [],
 ): Promise<void> {
   const lines = [...catalogLines(live.world)].filter(isWanted)
-  const source = {
-    name: 'test',
-    unit: 'line' as const,
-    async *lines() {
-      yield* [...lines, ...more].map((line, place) => ({ number: place + 1, line }))
-    },
-  }
+  const source = listSource('test', [...lines, ...more])
   await importCatalog(live.database.pool, source, { prune: true, acceptsAll: true })
 }
 

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { catalogLines, named } from '../../src/demo/catalog.ts'
 import { randomChanges } from '../../src/demo/random-changes.ts'
 import { importCatalog } from '../../src/features/catalog/import.ts'
+import { listSource } from '../../src/features/catalog/lines.ts'
 import { readNameRedaction } from '../../src/features/privacy/rules.ts'
 import { openLive } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
@@ -57,14 +58,7 @@ async function checkCase({ seed, changes }: { seed: number; changes: number[] })
 }
 
 async function importWithNames({ world, database }: Live): Promise<void> {
-  const source = {
-    name: 'world',
-    unit: 'line' as const,
-    async *lines() {
-      let number = 0
-      for (const line of catalogLines(world)) yield { number: ++number, line: named(line) }
-    },
-  }
+  const source = listSource('world', [...catalogLines(world)].map(named))
   await importCatalog(database.pool, source, { prune: false, redaction: readNameRedaction })
 }
 

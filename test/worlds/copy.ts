@@ -1,4 +1,5 @@
 import { importCatalog } from '../../src/features/catalog/import.ts'
+import { listSource } from '../../src/features/catalog/lines.ts'
 import { prune } from '../../src/features/privacy/prune.ts'
 import { migrate } from '../../src/core/database/migrate.ts'
 import type { Database } from '../../src/core/database/pool.ts'
@@ -68,13 +69,7 @@ export class Copy {
   async importCatalog(at: Date): Promise<void> {
     await this.clock.set(at)
     const lines = [...this.#life.catalog()]
-    const source = {
-      name: 'world',
-      unit: 'line' as const,
-      async *lines() {
-        for (const [index, line] of lines.entries()) yield { number: index + 1, line }
-      },
-    }
+    const source = listSource('world', lines)
     await importCatalog(this.database, source, { prune: true, acceptsAll: true })
     this.deeds.push({ kind: 'catalog', at, lines })
   }
