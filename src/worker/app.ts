@@ -83,24 +83,35 @@ export async function openApp(
   await migrateQueue(store.queuePlace)
   const queue = await openQueue(store.queuePlace, log)
   const rateLimit = await openRateLimits(settings, store, log)
+  try {
+    // verify and a dry run call the service without a heartbeat.
+    await rateLimit.followLowest(store.database)
+    return createApp(settings, { store, queue, rateLimit }, log, watch)
+  } catch (error) {
+    // A connection that is left open keeps the process alive.
+    await rateLimit.close()
+    await queue.close()
+    throw error
+  }
+}
+
+function createApp(
+  settings: Settings & ServiceSettings,
+  { store, queue, rateLimit }: { store: Store; queue: JobQueue; rateLimit: RateLimits },
+  log: Log,
+  watch: AppWatch | undefined,
+): App {
   const problems: WorkerProblems = { queue: null, service: null }
-  const collabApi = await openOrClose(
-    () =>
-      openCollabApi({
-        ...settings,
-        sharedRateLimit: rateLimit.shared,
-        onReach(problem) {
-          problems.service = problem
-          if (problem === null) log.info('the service can be reached again')
-          else log.warn({ reason: problem }, 'the service cannot be reached')
-        },
-        ...(watch === undefined ? {} : { onCall: (call) => watch.called(call) }),
-      }),
-    async () => {
-      await rateLimit.close()
-      await queue.close()
+  const collabApi = openCollabApi({
+    ...settings,
+    sharedRateLimit: rateLimit.shared,
+    onReach(problem) {
+      problems.service = problem
+      if (problem === null) log.info('the service can be reached again')
+      else log.warn({ reason: problem }, 'the service cannot be reached')
     },
-  )
+    ...(watch === undefined ? {} : { onCall: (call) => watch.called(call) }),
+  })
   const draining = new AbortController()
   const runSignals = new RunSignals()
   const sync: SyncContext = {
@@ -126,7 +137,7 @@ export async function openApp(
     operations: settings.operations,
     ...(watch === undefined ? {} : { watch }),
   }
-  const app: App = {
+  return {
     settings,
     log,
     store,
@@ -162,25 +173,9 @@ export async function openApp(
       await queue.close()
     },
   }
-  try {
-    // verify and a dry run call the service without a heartbeat.
-    await app.followRateLimit()
-  } catch (error) {
-    await app.close()
-    throw error
-  }
-  return app
 }
 
-/** A connection that is left open keeps the process alive, so what was opened before is closed again. */
-async function openOrClose<T>(open: () => T, close: () => Promise<void>): Promise<T> {
-  try {
-    return open()
-  } catch (error) {
-    await close()
-    throw error
-  }
-}
+type RateLimits = Awaited<ReturnType<typeof openRateLimits>>
 
 /**
  * The calls a second that all processes agree on, and those of continuous refresh among them: in Redis where there is one, else

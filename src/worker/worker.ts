@@ -2,7 +2,8 @@ import type { App, WorkInProgress } from './app.ts'
 import * as refresh from '../core/database/statements/refresh.ts'
 import * as runs from '../core/database/statements/runs.ts'
 import * as workers from '../core/database/statements/workers.ts'
-import { RepeatedFault } from '../base/log.ts'
+import { every } from '../base/every.ts'
+import type { Repeated } from '../base/every.ts'
 import { keepNotified } from '../features/notify/notifier.ts'
 import type { QueueName } from '../core/queue/backend.ts'
 import { noteSchedule, registerSchedule } from '../core/queue/schedule.ts'
@@ -86,10 +87,10 @@ async function start(
     await writeHeartbeat(app, waits.report(wait), shared)
   }
   await heartbeat()
-  const upkeep: { stop(): Promise<void> }[] = [
-    every(HEARTBEAT_MS, app, 'heartbeat', heartbeat),
-    every(WRITE_CALLS_MS, app, 'counting of calls', () => app.sync.sentCalls.write()),
-    every(RECOVER_MS, app, 'recovery of lost items', async () => {
+  const upkeep: Pick<Repeated, 'stop'>[] = [
+    every(HEARTBEAT_MS, app.log, 'heartbeat', heartbeat),
+    every(WRITE_CALLS_MS, app.log, 'counting of calls', () => app.sync.sentCalls.write()),
+    every(RECOVER_MS, app.log, 'recovery of lost items', async () => {
       const { workerId, deadAfterS } = app.sync
       const itemId = refresher?.itemId ?? null
       await refresh.closeItems.run(database, { workerId, itemId, deadAfterS })
@@ -103,7 +104,7 @@ async function start(
   }
   try {
     if (keepsSchedule) {
-      const schedule = every(RECOVER_MS, app, 'nightly schedule', async () =>
+      const schedule = every(RECOVER_MS, app.log, 'nightly schedule', async () =>
         registerSchedule(app.queue, await noteSchedule(database, app.settings)),
       )
       upkeep.push(schedule)
@@ -213,31 +214,4 @@ async function writeHeartbeat(
       'a worker without a heartbeat held a transaction open: it was ended',
     )
   for (const { runId } of await runs.readStopping.all(database)) runSignals.abort(runId)
-}
-
-/** Repeats work, one at a time, until stopped; a failure is logged and does not stop it. */
-function every(
-  ms: number,
-  { log }: App,
-  what: string,
-  work: () => Promise<void>,
-): { now(): Promise<void>; stop(): Promise<void> } {
-  const fault = new RepeatedFault(log, what)
-  let running: Promise<void> | null = null
-  const now = () =>
-    (running ??= work()
-      .then(
-        () => fault.recovered(),
-        (error: unknown) => fault.failed(error),
-      )
-      .finally(() => (running = null)))
-  // Jitter, so that workers started together do not all do it at once.
-  const timer = setInterval(() => void now(), ms * (0.9 + Math.random() * 0.2))
-  return {
-    now,
-    async stop() {
-      clearInterval(timer)
-      await running
-    },
-  }
 }

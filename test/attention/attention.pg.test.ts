@@ -5,11 +5,13 @@ import { decideImport } from '../../src/features/catalog/held-import.ts'
 import { rolledBack } from '../../src/core/database/pool.ts'
 import * as catalog from '../../src/core/database/statements/catalog.ts'
 import { readAttention } from '../../src/client/waiting.ts'
-import { catalogLines } from '../../src/demo/catalog.ts'
+import { catalogLines, places } from '../../src/demo/catalog.ts'
 import { ATTENTION_KINDS } from '../../src/documents/attention.ts'
 import type { AttentionByKind } from '../../src/documents/attention.ts'
 import type { CatalogLine } from '../../src/documents/catalog-line.ts'
 import { startRun } from '../../src/core/run/start.ts'
+import { decideHeld } from '../../src/core/sync/held.ts'
+import type { Place } from '../../src/demo/layout.ts'
 import { buildCommand } from '../cli/built-command.ts'
 import type { BuiltCommand } from '../cli/built-command.ts'
 import { endDirectly } from '../helpers/direct-run.ts'
@@ -79,8 +81,16 @@ describe('of organizations', () => {
       await one('select sum(scopes)::int from collab_store.checks where failing_since is not null'),
     ).toBe(run['scopes_failed'])
     await expectOneRowAScope()
+    const place = [...places(live.world)].find((each) => each.organizationId === organizationId)
+    live.standIn.setFaults([{ kind: 'forbidden', match: { operation: 'comments', ...place } }])
+    const retry = await live.run({ failedOf: run.run_id })
+    expect(await readAttention(live.database.pool)).toMatchObject([
+      { kind: 'failing', count: 1, path: `/runs/${retry.run_id}` },
+    ])
     live.standIn.setFaults([])
-    await live.run({ failedOf: run.run_id })
+    const { documentId, annotationId } = place as Place
+    const scope = { organizationIds: [organizationId], documentId, annotationId }
+    await live.run({ trigger: 'hint', scope })
     expect(await kinds()).toEqual([])
   })
 
@@ -114,6 +124,31 @@ describe('of organizations', () => {
     expect(await kinds()).toEqual(['overdue', 'failing', 'held'])
     await expectOneRowAScope()
     await recover()
+    expect(await kinds()).toEqual([])
+  })
+
+  test('a held listing, until its removal is refused, though the next run receives the same', async () => {
+    const [organizationId] = organizations
+    const ofOrganization: FaultRule = {
+      kind: 'empty-list',
+      match: ({ operation, data }) =>
+        operation === 'users' &&
+        data['organizationId'] === organizationId &&
+        Object.keys(data).length === 1,
+    }
+    const { run_id: runId } = await runWith(ofOrganization)
+    expect(await readAttention(live.database.pool)).toMatchObject([
+      {
+        kind: 'held',
+        count: 1,
+        sentence: `1 listing lost so many users that collab-sync removed none of them, in organization "${organizationId}".`,
+      },
+    ])
+    const heldId = await one('select held_id::int from sync.held where resolved_at is null')
+    const decision = { resolution: 'refused', by: 'ann', reason: 'a fault' } as const
+    await decideHeld({ database: live.database.pool }, { runId, heldId }, decision)
+    expect(await kinds()).toEqual([])
+    await runWith(ofOrganization)
     expect(await kinds()).toEqual([])
   })
 

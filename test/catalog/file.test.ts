@@ -146,6 +146,10 @@ describe('CSV', () => {
     ],
     ['organizationId\na,b\n', { number: 2, complaint: 'has 2 cells where the header has 1' }],
     ['documentId\nd\n', { number: 1, complaint: 'has no column organizationId' }],
+    [
+      'organizationId,organization_id\na,a\n',
+      { number: 1, complaint: 'has the column organizationId twice' },
+    ],
     ['organizationId\n"a\n', { number: 2, complaint: expect.stringMatching(/^is not CSV/) }],
     ['organizationId\na"b\n', { number: 2, complaint: expect.stringMatching(/^is not CSV/) }],
     [

@@ -284,12 +284,6 @@ describe('prune', () => {
     ])
     await expectConsistent()
   })
-
-  test('without prune nothing is deactivated', async () => {
-    await load([ANNOTATION])
-    await load([{ organizationId: 'other' }])
-    expect(await rowsOf('select from collab.organizations where active')).toHaveLength(2)
-  })
 })
 
 describe('batches', () => {

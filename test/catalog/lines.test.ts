@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { columnsFault, memberOfColumn, parseJsonLine } from '../../src/features/catalog/lines.ts'
+import { parseJsonLine } from '../../src/features/catalog/lines.ts'
 
 describe('a line of NDJSON', () => {
   test.each([
@@ -81,35 +81,5 @@ describe('a line of NDJSON', () => {
   ])('%s is refused', (text, complaint) => {
     const parsed = parseJsonLine(text)
     expect(parsed).toHaveProperty('complaint', expect.stringMatching(complaint))
-  })
-})
-
-describe('columns', () => {
-  test.each([
-    ['organizationId', 'organizationId'],
-    ['organization_id', 'organizationId'],
-    ['organizationid', 'organizationId'],
-    ['ORGANIZATION_USER_GROUP_ID', 'organizationUserGroupId'],
-    [' document_id ', 'documentId'],
-    ['organization_user_group_name', 'organizationUserGroupName'],
-    ['document', null],
-  ])('%s is %s', (column, member) => {
-    expect(memberOfColumn(column)).toBe(member)
-  })
-
-  test.each([
-    [['organizationId', 'documentId'], null],
-    [['documentId'], 'has no column organizationId'],
-    [['organizationId', 'organization_id'], 'has the column organizationId twice'],
-    [
-      ['x'.repeat(200)],
-      `has an unknown column "${'x'.repeat(100)}" (known are organizationId, documentId, annotationId, organizationUserGroupId, organizationName, documentName, organizationUserGroupName)`,
-    ],
-    [
-      ['organizationId;documentId'],
-      expect.stringMatching(/unknown column "organizationId;documentId"/),
-    ],
-  ])('of %j the fault is %s', (columns, fault) => {
-    expect(columnsFault(columns)).toEqual(fault)
   })
 })

@@ -1,7 +1,3 @@
-import { once } from 'node:events'
-import { createConnection, createServer } from 'node:net'
-import type { AddressInfo, Socket } from 'node:net'
-import { promisify } from 'node:util'
 import type { PoolClient } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { NumberedLine } from '../../src/features/catalog/lines.ts'
@@ -9,6 +5,8 @@ import { querySource } from '../../src/features/catalog/query.ts'
 import { EnvironmentError, UsageError } from '../../src/base/errors.ts'
 import { createEmptyDatabase, urlWith } from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'
+import { startRelay } from '../helpers/relay.ts'
+import type { Relay } from '../helpers/relay.ts'
 import { until } from '../helpers/until.ts'
 
 let database: TestDatabase
@@ -60,48 +58,17 @@ test('more rows than one batch of the cursor come in order', async () => {
   expect(lines.at(-1)).toEqual({ number: 5001, line: { organizationId: '5001' } })
 })
 
-/** A way to a server that can be cut. */
-interface Proxy {
-  url(url: string): string
-  /** As a firewall does that forgets a connection. */
-  reset(): void
-  close(): Promise<void>
-}
-
-async function openProxy({ hostname, port }: URL): Promise<Proxy> {
-  const sockets: Socket[] = []
-  const server = createServer((socket) => {
-    const onward = createConnection({ host: hostname, port: Number(port || 5432) })
-    for (const each of [socket, onward]) each.on('error', () => {})
-    socket.pipe(onward).pipe(socket)
-    sockets.push(socket, onward)
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  return {
-    url(url) {
-      const moved = new URL(url)
-      moved.host = `127.0.0.1:${(server.address() as AddressInfo).port}`
-      return moved.href
-    },
-    reset: () => sockets.forEach((socket) => socket.resetAndDestroy()),
-    async close() {
-      for (const socket of sockets) socket.destroy()
-      await promisify(server.close.bind(server))()
-    },
-  }
-}
-
 /** Ends the connection on which this query runs or its cursor is open. */
-async function cutOff(text: string, how: 'terminate' | 'reset', proxy?: Proxy): Promise<void> {
+async function cutOff(text: string, relay?: Relay): Promise<void> {
   await until('the query ran', async () => {
     const { rowCount } = await database.pool.query(
-      `select ${how === 'terminate' ? 'pg_terminate_backend(pid)' : ''} from pg_stat_activity
+      `select ${relay === undefined ? 'pg_terminate_backend(pid)' : ''} from pg_stat_activity
       where application_name = 'collab-sync catalog' and datname = current_database() and query = $1`,
       [text],
     )
     return rowCount === 1
   })
-  proxy?.reset()
+  relay?.cut()
 }
 
 describe.each([
@@ -134,15 +101,12 @@ describe.each([
     await ended
   }
 
-  test('where the server ends it', () => reading(database.url, () => cutOff(text, 'terminate')))
+  test('where the server ends it', () => reading(database.url, () => cutOff(text)))
 
   test('where the network does', async () => {
-    const proxy = await openProxy(new URL(database.url))
-    try {
-      await reading(proxy.url(database.url), () => cutOff(text, 'reset', proxy))
-    } finally {
-      await proxy.close()
-    }
+    const relay = await startRelay(database.url)
+    const url = urlWith(database.url, { port: relay.port })
+    await reading(url, () => cutOff(text, relay))
   })
 })
 

@@ -1,8 +1,7 @@
 import type { QueryResult } from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { readChanges, readHeldBack, readPages } from '../../src/features/export/changes.ts'
+import { readChanges, readHeldBack } from '../../src/features/export/changes.ts'
 import type { StoredChange } from '../../src/features/export/changes.ts'
-import { openDatabase } from '../../src/core/database/pool.ts'
 import type { Client, Database } from '../../src/core/database/pool.ts'
 import { copyOf, readExportObjects, withSnapshot } from '../../src/features/export/rows.ts'
 import * as refresh from '../../src/core/database/statements/refresh.ts'
@@ -109,26 +108,6 @@ describe('a transaction of another database holds nothing back', () => {
       const { changes } = await readChanges(reader, filter)
       return changes.length === 1
     })
-  })
-
-  test('where it ends between the two looks at one page', async () => {
-    const elsewhere = await beginElsewhere()
-    await edit(own.pool, 'one page')
-    const pool = openDatabase(own.url, { max: 1 })
-    pool.on('connect', (client) => {
-      const ask = client.query.bind(client) as (asked: { text: string }) => Promise<unknown>
-      let looks = 0
-      const query = async (asked: { text: string }) => {
-        if (asked.text?.includes('changes_as_json') && (looks += 1) === 2)
-          await elsewhere.query('commit')
-        return ask(asked)
-      }
-      Object.assign(client, { query })
-    })
-    const pages = readPages(pool, { after: cursor, max: 10, objects: null })
-    const { value: page } = await pages.next()
-    await pool.end()
-    expect([...textsOf(page), ...(await read(page.cursor)).texts]).toEqual(['one page'])
   })
 
   test('where it ends between the cursor of an export and its rows', async () => {

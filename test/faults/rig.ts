@@ -1,4 +1,5 @@
 import { importCatalog } from '../../src/features/catalog/import.ts'
+import { listSource } from '../../src/features/catalog/lines.ts'
 import { openDatabase } from '../../src/core/database/pool.ts'
 import { catalogLines } from '../../src/demo/catalog.ts'
 import type { WorldOptions } from '../../src/demo/layout.ts'
@@ -13,7 +14,6 @@ import { migrateQueue } from '../../src/core/queue/backend.ts'
 import type { QueuePlace } from '../../src/core/queue/backend.ts'
 import { itemDelivery, openQueue } from '../../src/core/queue/queue.ts'
 import { startRun } from '../../src/core/run/start.ts'
-import { catalogSource } from '../helpers/catalog-source.ts'
 import type { TestDatabase } from '../helpers/database.ts'
 import { settled } from '../helpers/live.ts'
 import type { RunRow } from '../helpers/live.ts'
@@ -44,7 +44,7 @@ export async function openRig(
   const standIn = await startStandIn({ world, ...options.standIn })
   const pool = openDatabase(place.databaseUrl, { max: 4 })
   const database = { url: place.databaseUrl, pool, drop: async () => {} }
-  await importCatalog(pool, catalogSource(catalogLines(world)), { prune: false })
+  await importCatalog(pool, listSource('world', catalogLines(world)), { prune: false })
   const prefix = place.queuePrefix ?? 'bull'
   const queuePlace: QueuePlace =
     place.redisUrl === undefined

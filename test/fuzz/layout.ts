@@ -1,6 +1,6 @@
 import { importCatalog } from '../../src/features/catalog/import.ts'
+import { listSource } from '../../src/features/catalog/lines.ts'
 import type { CatalogLine } from '../../src/demo/catalog.ts'
-import { catalogSource } from '../helpers/catalog-source.ts'
 import { createTestDatabase } from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'
 
@@ -39,7 +39,7 @@ export function* scopesOf(layout: Layout): Generator<Scope> {
 /** A database of its own with the catalog of a layout. */
 export async function createCatalog(layout: Layout): Promise<TestDatabase> {
   const database = await createTestDatabase()
-  await importCatalog(database.pool, catalogSource(linesOf(layout)), { prune: false })
+  await importCatalog(database.pool, listSource('world', linesOf(layout)), { prune: false })
   return database
 }
 

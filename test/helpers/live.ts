@@ -2,6 +2,7 @@ import { jobs } from '../../jobs/index.ts'
 import { openApp } from '../../src/worker/app.ts'
 import type { App } from '../../src/worker/app.ts'
 import { importCatalog } from '../../src/features/catalog/import.ts'
+import { listSource } from '../../src/features/catalog/lines.ts'
 import { openDatabase } from '../../src/core/database/pool.ts'
 import type { Trigger } from '../../src/documents/run.ts'
 import { catalogLines } from '../../src/demo/catalog.ts'
@@ -16,7 +17,6 @@ import { readSettings } from '../../src/settings/settings.ts'
 import type { Store } from '../../src/worker/store.ts'
 import { startRun } from '../../src/core/run/start.ts'
 import { startWorker } from '../../src/worker/worker.ts'
-import { catalogSource } from './catalog-source.ts'
 import { createTestDatabase } from './database.ts'
 import type { TestDatabase } from './database.ts'
 import { runDirectly } from './direct-run.ts'
@@ -131,7 +131,7 @@ export async function openLive(
       return app
     },
     async importCatalog(importOptions = { prune: false }) {
-      await importCatalog(database.pool, catalogSource(catalogLines(world)), importOptions)
+      await importCatalog(database.pool, listSource('world', catalogLines(world)), importOptions)
     },
     async run({ scope = {}, trigger = 'cli', failedOf, failing, settings = {} } = {}) {
       const request = {

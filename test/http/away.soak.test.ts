@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { importCatalog } from '../../src/features/catalog/import.ts'
+import { listSource } from '../../src/features/catalog/lines.ts'
 import { collabSyncOn } from '../../src/client/open-collab-sync.ts'
 import { migrate } from '../../src/core/database/migrate.ts'
 import { openDatabase } from '../../src/core/database/pool.ts'
@@ -32,13 +33,7 @@ afterAll(async () => {
   await postgres?.close()
 })
 
-const ONE_ORGANIZATION = {
-  name: 'test',
-  unit: 'line' as const,
-  async *lines() {
-    yield { number: 1, line: { organizationId: 'acme' } }
-  },
-}
+const ONE_ORGANIZATION = listSource('test', [{ organizationId: 'acme' }])
 
 /** The HTTP side as `serve` opens it, on the test's own servers. */
 async function open(queuePlace: QueuePlace) {

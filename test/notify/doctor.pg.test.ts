@@ -17,22 +17,6 @@ afterAll(async () => {
   await receiver.close()
 })
 
-test('a message that Teams reports as not delivered, under 200, is sent again and its problem kept', async () => {
-  receiver.answer(200, {}, 'Webhook message delivery failed with error: … HTTP error 429')
-  await rig.endedRun({ status: 'failed', failed: 1 })
-  await lookTogether([rig.notifier()])
-  const deliveries = () =>
-    rig.database.pool.query(
-      'select sent_at is not null as sent, attempts, problem from sync.notification_deliveries',
-    )
-  const problem = 'HTTP 200 with HTTP error 429 in the body'
-  expect((await deliveries()).rows).toEqual([{ sent: false, attempts: 1, problem }])
-  receiver.answer(200, {}, '1')
-  await rig.database.pool.query('update sync.notification_deliveries set next_at = now()')
-  await lookTogether([rig.notifier()])
-  expect((await deliveries()).rows).toMatchObject([{ sent: true, attempts: 2 }])
-})
-
 test('doctor says of each receiver whether it takes what it is told, by its host alone', async () => {
   const addresses = [{ shape: 'teams', url: `${receiver.url}/T0PSECRET` }] as const
   const { host } = new URL(receiver.url)

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { PostError, postMessage } from '../../src/features/notify/post.ts'
+import { PostError, postMessage, signatureHeaders } from '../../src/features/notify/post.ts'
 import { startReceiver } from './receiver-server.ts'
 import type { ReceiverServer } from './receiver-server.ts'
 
@@ -53,3 +53,12 @@ test.each([
     expect(receiver.asked() - askedBefore).toBe(1)
   },
 )
+
+test('a message is signed as in the test of the reference libraries of Standard Webhooks', () => {
+  const message = { id: 'msg_p5jXN8AQM9LWM0D4loKWxJek', body: '{"test": 2432232314}' }
+  const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
+  expect(signatureHeaders(secret, message, new Date(1_614_265_330_000))).toEqual({
+    'webhook-timestamp': '1614265330',
+    'webhook-signature': 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
+  })
+})

@@ -1,4 +1,5 @@
 import { importCatalog } from '../../src/features/catalog/import.ts'
+import { listSource } from '../../src/features/catalog/lines.ts'
 import { readNameRedaction } from '../../src/features/privacy/rules.ts'
 import type { FaultRule } from '../service/faults.ts'
 import type { Live } from '../helpers/live.ts'
@@ -16,18 +17,11 @@ export const HOSTILE = {
 /** Names such a place in the catalog; the service does not know it, so that asking for it fails. */
 export async function importHostilePlace(live: Live): Promise<void> {
   const { organizationId, documentId, annotationId, organizationName } = HOSTILE
-  await importCatalog(
-    live.database.pool,
-    {
-      name: 'hostile',
-      unit: 'line',
-      async *lines() {
-        const line = { organizationId, documentId, annotationId, organizationName }
-        yield { number: 1, line }
-      },
-    },
-    { prune: false, redaction: readNameRedaction },
-  )
+  const line = { organizationId, documentId, annotationId, organizationName }
+  await importCatalog(live.database.pool, listSource('hostile', [line]), {
+    prune: false,
+    redaction: readNameRedaction,
+  })
 }
 
 /** Serves such a name for a user whom an organization did not have. */

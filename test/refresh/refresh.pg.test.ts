@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { importCatalog } from '../../src/features/catalog/import.ts'
+import { listSource } from '../../src/features/catalog/lines.ts'
 import { setDefinitions } from '../../src/core/database/definitions.ts'
 import * as refresh from '../../src/core/database/statements/refresh.ts'
 import { places } from '../../src/demo/catalog.ts'
@@ -11,7 +12,6 @@ import type { SharedRateLimit } from '../../src/core/service/wait.ts'
 import { databaseClock } from '../../src/features/refresh/polling.ts'
 import { Refresher } from '../../src/features/refresh/refresher.ts'
 import { finishRun } from '../../src/core/run/finish.ts'
-import { catalogSource } from '../helpers/catalog-source.ts'
 import { openLive } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 import { until } from '../helpers/until.ts'
@@ -581,7 +581,7 @@ async function importLines(
     documentId,
     annotationId: `${documentId} ${index + 1}`,
   }))
-  await importCatalog(it.pool, catalogSource(lines), { prune: false })
+  await importCatalog(it.pool, listSource('world', lines), { prune: false })
 }
 
 test('a promise that the budget cannot keep is refused with both numbers, and nothing is changed', async () => {

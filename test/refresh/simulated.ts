@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { importCatalog } from '../../src/features/catalog/import.ts'
+import { listSource } from '../../src/features/catalog/lines.ts'
 import { setDefinitions } from '../../src/core/database/definitions.ts'
 import * as refresh from '../../src/core/database/statements/refresh.ts'
 import { createLog } from '../../src/base/log.ts'
@@ -16,7 +17,6 @@ import { SentCalls } from '../../src/core/sync/counts.ts'
 import { ScopeSlots } from '../../src/core/sync/fetch/slots.ts'
 import { ObservedMembers } from '../../src/features/observe/observed-members.ts'
 import { Refresher } from '../../src/features/refresh/refresher.ts'
-import { catalogSource } from '../helpers/catalog-source.ts'
 import { createTestDatabase } from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'
 import type { Activity } from './activity.ts'
@@ -330,7 +330,7 @@ async function addToCatalog(
       annotationId: String(index),
     }
   })
-  await importCatalog(pool, catalogSource(lines), { prune: false })
+  await importCatalog(pool, listSource('world', lines), { prune: false })
   if (at === undefined) return
   const ids = indices.map(String)
   await pool.query(

@@ -2,6 +2,7 @@ import Fastify from 'fastify'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { App } from '../../src/worker/app.ts'
 import { importCatalog } from '../../src/features/catalog/import.ts'
+import { listSource } from '../../src/features/catalog/lines.ts'
 import { checkStore } from '../../src/cli/doctor/check-database.ts'
 import { catalogLines } from '../../src/demo/catalog.ts'
 import type { CatalogLine } from '../../src/demo/catalog.ts'
@@ -12,7 +13,6 @@ import { metrics } from '../../src/http/serve-metrics.ts'
 import { onApp } from '../client/on-app.ts'
 import { buildCommand } from '../cli/built-command.ts'
 import type { BuiltCommand } from '../cli/built-command.ts'
-import { catalogSource } from '../helpers/catalog-source.ts'
 import { openLive } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 import { BEARER, unlistened } from '../http/served.ts'
@@ -331,7 +331,7 @@ async function load(
   isWanted: (line: CatalogLine) => boolean,
   more: readonly CatalogLine[] = [],
 ): Promise<void> {
-  const source = catalogSource([...[...catalogLines(live.world)].filter(isWanted), ...more])
+  const source = listSource('world', [...[...catalogLines(live.world)].filter(isWanted), ...more])
   await importCatalog(live.database.pool, source, { prune: true, acceptsAll: true })
 }
 

@@ -1,4 +1,5 @@
 import { importCatalog } from '../../src/features/catalog/import.ts'
+import { listSource } from '../../src/features/catalog/lines.ts'
 import { prune } from '../../src/features/privacy/prune.ts'
 import { readNameRedaction } from '../../src/features/privacy/rules.ts'
 import { migrate } from '../../src/core/database/migrate.ts'
@@ -9,7 +10,6 @@ import type { Place } from '../../src/demo/layout.ts'
 import type { Scope } from '../../src/documents/scope.ts'
 import { eraseUser } from '../../src/features/privacy/erase/erase-user.ts'
 import { openProgram } from '../fuzz/place.ts'
-import { catalogSource } from '../helpers/catalog-source.ts'
 import type { Program } from '../fuzz/place.ts'
 import type { LoggedCall } from '../service/call-log.ts'
 import type { FaultRule } from '../service/faults.ts'
@@ -71,7 +71,7 @@ export class Copy {
   async importCatalog(at: Date): Promise<void> {
     await this.clock.set(at)
     const lines = [...this.#life.catalog()]
-    const source = catalogSource(lines.map(named))
+    const source = listSource('world', lines.map(named))
     const redaction = readNameRedaction
     await importCatalog(this.database, source, { prune: true, acceptsAll: true, redaction })
     this.deeds.push({ kind: 'catalog', at, lines })

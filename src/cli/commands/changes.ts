@@ -16,7 +16,7 @@ interface ChangesOptions {
   follow?: boolean
 }
 
-/** Changes a page, of which two are in memory. */
+/** Changes a page. */
 const PAGE = 1000
 /** How long what cannot be heard of waits at most: of a standby, or held back. */
 const POLL_MS = 2000

@@ -30,7 +30,7 @@ export function parseCells(
 }
 
 /** Checks one line. An id keeps every character, spaces and quotes too. */
-export function parseLine(value: object): ParsedLine {
+function parseLine(value: object): ParsedLine {
   const parsed = CatalogLineSchema.safeParse(value)
   if (parsed.success) return { line: parsed.data }
   const isUnknown = parsed.error.issues[0]?.code === 'unrecognized_keys'

@@ -2,7 +2,7 @@ import pg from 'pg'
 import type Cursor from 'pg-cursor'
 import { openingReason } from '../../core/database/connection-errors.ts'
 import { EnvironmentError, UsageError } from '../../base/errors.ts'
-import { columnsFault, memberOfColumn, parseLine } from './lines.ts'
+import { columnsFault, parseCells } from './lines.ts'
 import type { CatalogSource, NumberedLine } from './lines.ts'
 
 /**
@@ -87,14 +87,7 @@ async function* rowsOf(client: pg.Client, text: string): AsyncGenerator<Numbered
         yield { number, complaint: fault }
         return
       }
-      yield {
-        number,
-        ...parseLine(
-          Object.fromEntries(
-            Object.entries(row).map(([column, value]) => [memberOfColumn(column) ?? column, value]),
-          ),
-        ),
-      }
+      yield { number, ...parseCells(Object.entries(row)) }
     }
   }
 }

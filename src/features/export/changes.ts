@@ -4,7 +4,6 @@ import { codeOf } from '../../core/database/connection-errors.ts'
 import type { Database } from '../../core/database/pool.ts'
 import type { On, RowOf } from '../../core/database/statement.ts'
 import * as changes from '../../core/database/statements/changes.ts'
-import * as exporting from '../../core/database/statements/export.ts'
 
 type Row = RowOf<typeof changes.read>
 
@@ -30,8 +29,6 @@ export interface ChangesFilter {
   readonly max: number
   /** Null for all. */
   readonly objects: readonly string[] | null
-  /** The cursor that an equal question in the same transaction gave: its rows, and no others. */
-  readonly until?: string
 }
 
 /**
@@ -40,10 +37,10 @@ export interface ChangesFilter {
  */
 export async function readChanges(
   database: On,
-  { after, max, objects, until }: ChangesFilter,
+  { after, max, objects }: ChangesFilter,
 ): Promise<ReadChanges> {
   const rows = await changes.read
-    .all(database, { after, maxChanges: max, objects, until: until ?? null })
+    .all(database, { after, maxChanges: max, objects })
     .catch(tellCursor)
   const end = rows.at(-1) as Row
   return {
@@ -54,52 +51,18 @@ export async function readChanges(
 }
 
 /**
- * Page after page for ever, each as of a moment no earlier than the one before. Where a page ends is known before its rows
- * are read, so that the server reads the next one beside it; where there was no more, the next page is read when it is
- * asked for.
+ * Page after page for ever, each as of a moment no earlier than the one before and read when it is asked for.
  * @throws as readChanges
  */
 export async function* readPages(
   database: Database,
-  { after, ...filter }: ChangesFilter,
+  filter: ChangesFilter,
 ): AsyncGenerator<ReadChanges, never> {
-  let next = beginPage(database, { after, ...filter })
-  for (;;) {
-    const { cursor, hasMore, page } = await next
-    if (hasMore) next = beginPage(database, { after: cursor, ...filter })
-    // Nobody may be there any more to be told.
-    next.catch(() => {})
-    yield await page
-    if (!hasMore) next = beginPage(database, { after: cursor, ...filter })
+  for (let { after } = filter; ;) {
+    const page = await readChanges(database, { ...filter, after })
+    yield page
+    after = page.cursor
   }
-}
-
-interface BegunPage extends Pick<ReadChanges, 'cursor' | 'hasMore'> {
-  readonly page: Promise<ReadChanges>
-}
-
-async function beginPage(database: Database, filter: ChangesFilter): Promise<BegunPage> {
-  const client = await database.connect()
-  let page: Promise<ReadChanges>
-  let end: ReadChanges
-  try {
-    await exporting.begin.run(client)
-    end = await readChanges(client, { ...filter, objects: [] })
-    // A transaction of another database may have ended since, and would count as one of this one's.
-    page = readChanges(client, { ...filter, until: end.cursor })
-  } catch (error) {
-    client.release(true)
-    throw error
-  }
-  const ended = page.then(async (read) => {
-    await client.query('commit')
-    return read
-  })
-  ended.then(
-    () => client.release(),
-    () => client.release(true),
-  )
-  return { cursor: end.cursor, hasMore: end.hasMore, page: ended }
 }
 
 /** The last row has nothing but the cursor to go on from. */

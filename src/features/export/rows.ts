@@ -103,32 +103,27 @@ export async function withSnapshot<T>(
   database: Database,
   work: (snapshot: Snapshot) => Promise<T>,
 ): Promise<T> {
-  return explainingLoss(database, () => readSnapshot(database, work))
-}
-
-async function readSnapshot<T>(
-  database: Database,
-  work: (snapshot: Snapshot) => Promise<T>,
-): Promise<T> {
-  const client = await database.connect()
-  try {
-    await statements.begin.run(client)
-    const watermark = await statements.watermark.one(client)
-    const done = await work({
-      ...watermark,
-      knowsOrganization: async (organizationId) =>
-        (await statements.knowsOrganization.one(client, { organizationId })).known,
-      checkCursor: async (after) =>
-        void (await readChanges(client, { after, max: 1, objects: [] })),
-      rows: (object, where) => streamRows(client, object, where),
-      copyRows: (copy, where) => streamCopy(client, copy, { ...where, until: watermark.cursor }),
-    })
-    await client.query('commit')
-    return done
-  } finally {
-    // A reader that went away leaves a statement under way: the connection is closed, not given back.
-    client.release(true)
-  }
+  return explainingLoss(database, async () => {
+    const client = await database.connect()
+    try {
+      await statements.begin.run(client)
+      const watermark = await statements.watermark.one(client)
+      const done = await work({
+        ...watermark,
+        knowsOrganization: async (organizationId) =>
+          (await statements.knowsOrganization.one(client, { organizationId })).known,
+        checkCursor: async (after) =>
+          void (await readChanges(client, { after, max: 1, objects: [] })),
+        rows: (object, where) => streamRows(client, object, where),
+        copyRows: (copy, where) => streamCopy(client, copy, { ...where, until: watermark.cursor }),
+      })
+      await client.query('commit')
+      return done
+    } finally {
+      // A reader that went away leaves a statement under way: the connection is closed, not given back.
+      client.release(true)
+    }
+  })
 }
 
 function streamRows(client: Client, object: ExportObject, where: ExportFilter): Readable {

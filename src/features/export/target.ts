@@ -26,32 +26,20 @@ export interface FileCalls {
   /** Of a file, or of the directory that has its name. */
   sync(handle: FileHandle): Promise<void>
   rename(from: string, to: string): Promise<void>
-  remove(path: string): Promise<void>
 }
 
 const CALLS: FileCalls = {
   setMode: (file, mode) => file.chmod(mode),
   sync: (handle) => handle.sync(),
   rename,
-  remove: (path) => rm(path, { force: true }),
 }
 
 /**
- * Which refusals of each step end no export. Other errors do, with a sentence; so does a directory in which no file can be
- * created: writing into the file of before could destroy it.
+ * What a file system says that does not have a mode, a sync or a rename, such as SMB for directories. That ends no export;
+ * other errors do, with a sentence. So does a directory in which no file can be created: writing into the file of before
+ * could destroy it.
  */
-const REFUSALS = {
-  // The file keeps the mode that the file system gives it. A warning names a mode other than the requested one.
-  setMode: ['EPERM', 'EINVAL', 'ENOTSUP', 'ENOSYS'],
-  // The file system has no way to wait for the disk.
-  sync: ['EINVAL', 'ENOTSUP', 'ENOSYS'],
-  // SMB and Windows cannot even open a directory.
-  syncDirectory: ['EINVAL', 'EISDIR', 'EPERM', 'EACCES', 'EBADF', 'ENOTSUP', 'ENOSYS'],
-  // A file that is mounted by itself, or belongs to another user in a directory such as /tmp: it is overwritten in place,
-  // with a warning.
-  rename: ['EBUSY', 'EXDEV', 'EPERM'],
-  overwrite: [],
-} satisfies Record<string, string[]>
+const REFUSALS = 'EINVAL ENOTSUP ENOSYS EPERM EACCES EISDIR EBADF EBUSY EXDEV'.split(' ')
 
 /**
  * A file is written beside its place and renamed when everything is in it: for its owner alone where it is new, with the
@@ -125,47 +113,41 @@ async function file(
   const handle = await open(partial, 'wx', 0o600)
   const { out, complete, abandon } = stream(path, handle)
   /** @returns the code of a refusal that does not matter; null where it is done */
-  const attempt = async (
-    step: keyof typeof REFUSALS,
-    work: () => Promise<void>,
-  ): Promise<string | null> => {
-    const codes: readonly string[] = REFUSALS[step]
+  const attempt = async (work: () => Promise<void>): Promise<string | null> => {
     try {
       await work()
       return null
     } catch (error) {
-      const code = codeOf(error)
-      if (code !== undefined && codes.includes(code)) return code
-      throw error instanceof EnvironmentError ? error : fileError(path, error)
+      const code = codeOf(error) ?? ''
+      if (REFUSALS.includes(code)) return code
+      throw fileError(path, error)
     }
   }
-  const remove = () =>
-    calls.remove(partial).catch((error: unknown) => {
-      onWarning(`The unfinished file ${partial} could not be removed (${codeOf(error)}).`)
-    })
+  const remove = () => rm(partial, { force: true }).catch(() => {})
   return {
     out,
     async complete() {
       // Not by `open`: the umask would take from it.
-      await attempt('setMode', () => calls.setMode(handle, mode))
+      await attempt(() => calls.setMode(handle, mode))
       const has = (await handle.stat()).mode & 0o777
       if (has !== mode)
         onWarning(
           `The file ${path} has the mode ${octal(has)} and not ${octal(mode)}: its file system does not keep modes.`,
         )
-      await attempt('sync', () => calls.sync(handle))
+      await attempt(() => calls.sync(handle))
       await complete()
-      const refusal = await attempt('rename', () => calls.rename(partial, path))
+      const refusal = await attempt(() => calls.rename(partial, path))
       if (refusal !== null) {
         onWarning(
           `The file ${path} cannot be replaced (${refusal}), so it is overwritten in place: an interruption leaves it incomplete.`,
         )
-        await attempt('overwrite', () =>
-          copyInto(path, partial, (copy) => attempt('sync', () => calls.sync(copy))),
-        )
+        const sync = (copy: FileHandle) => attempt(() => calls.sync(copy))
+        await copyInto(path, partial, sync).catch((error: unknown) => {
+          throw error instanceof EnvironmentError ? error : fileError(path, error)
+        })
         await remove()
       }
-      await attempt('syncDirectory', () => syncDirectory(dirname(path), calls.sync))
+      await attempt(() => syncDirectory(dirname(path), calls.sync))
     },
     async abandon(error) {
       const thrown = await abandon(error)

@@ -4,7 +4,7 @@ import type { Database } from '../../core/database/pool.ts'
 import type { RowOf } from '../../core/database/statement.ts'
 import * as notify from '../../core/database/statements/notify.ts'
 import { MemberChangeSchema } from '../../documents/member-change.ts'
-import { RepeatedFault } from '../../base/log.ts'
+import { every } from '../../base/every.ts'
 import type { Log } from '../../base/log.ts'
 import { look } from './look.ts'
 import { bodyFor } from './message.ts'
@@ -176,34 +176,20 @@ export async function keepNotified(
     secret: notifySecret,
     secondsBetween: SECONDS_BETWEEN,
   })
-  const fault = new RepeatedFault(log, 'notification')
-  const safely = (work: () => Promise<unknown>) =>
-    work().then(
-      () => fault.recovered(),
-      (error: unknown) => fault.failed(error),
-    )
-  // Before the first run can end: runs that ended before anybody looked are not reported.
-  await safely(() => notifier.look())
-  let running: Promise<unknown> | null = null
-  const begin = (work: () => Promise<unknown>) => {
-    // If receivers hang, this takes longer than the pause; a second one is not started.
-    running ??= safely(work).finally(() => (running = null))
-  }
-  begin(() => notifier.deliver())
-  const timer = setInterval(
-    () =>
-      begin(async () => {
-        await notifier.look()
-        await notifier.deliver()
-      }),
-    LOOK_MS * (0.9 + Math.random() * 0.2),
-  )
+  const notifying = every(LOOK_MS, log, 'notification', async () => {
+    await notifier.look()
+    await notifier.deliver()
+  })
+  // Before the first run can end: runs that ended before anybody looked are not reported. What fails is logged below.
+  await notifier.look().catch(() => {})
+  // It is not waited for: receivers may hang.
+  void notifying.now()
   return {
     async stop() {
-      clearInterval(timer)
       if (staysOn) notifier.stop()
-      await running
-      if (!staysOn) await safely(() => notifier.finish())
+      await notifying.stop()
+      if (!staysOn)
+        await notifier.finish().catch((err: unknown) => log.warn({ err }, 'notification fails'))
     },
   }
 }

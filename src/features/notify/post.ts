@@ -1,10 +1,9 @@
-import { createHash } from 'node:crypto'
+import { createHash, createHmac } from 'node:crypto'
 import pRetry from 'p-retry'
 import { fetch } from 'undici'
 import type { EnvHttpProxyAgent, Response } from 'undici'
 import { UsageError } from '../../base/errors.ts'
 import { hasProxy, openProxies } from '../../base/proxy.ts'
-import { signatureHeaders } from './webhook.ts'
 
 /** One call may take so long. */
 const CALL_MS = 10_000
@@ -92,6 +91,21 @@ async function tryOnce(
   await response.body?.cancel()
   if (!response.ok) throw refusal(response, response.status, `HTTP ${response.status}`)
   if (!isTeamsSuccess(text)) throw teamsRefusal(response, text)
+}
+
+/**
+ * The headers that let a receiver check who sent a message, when, and that it is whole: a signature of the Standard Webhooks
+ * specification 1.0.0, HMAC-SHA256 of `id.timestamp.body`. The time is that of the try, so that an old message cannot be
+ * played back.
+ * @param secret `whsec_` and the key in base64
+ */
+export function signatureHeaders(secret: string, message: Post, now: Date): Record<string, string> {
+  const timestamp = String(Math.floor(now.getTime() / 1000))
+  const key = Buffer.from(secret.slice('whsec_'.length), 'base64')
+  const signature = createHmac('sha256', key)
+    .update(`${message.id}.${timestamp}.${message.body}`)
+    .digest('base64')
+  return { 'webhook-timestamp': timestamp, 'webhook-signature': `v1,${signature}` }
 }
 
 /** Opened with the first message that goes through a proxy. */

@@ -22,12 +22,7 @@ export const listen = new Statement<null, null>('changes/listen')
 
 /** Changes after a cursor, and finally the next cursor. Rows are text, so that no number is rounded. */
 export const read = new Statement<
-  {
-    after: string | null
-    maxChanges: number
-    objects: readonly string[] | null
-    until: string | null
-  },
+  { after: string | null; maxChanges: number; objects: readonly string[] | null },
   {
     cursor: string
     object: string | null
@@ -39,7 +34,7 @@ export const read = new Statement<
     person: string | null
   }
 >('changes/read', {
-  parameters: 'after maxChanges objects until',
+  parameters: 'after maxChanges objects',
   columns: 'cursor object change key row at runId person',
   neverNull: 'cursor',
 })
