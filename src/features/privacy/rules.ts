@@ -9,8 +9,7 @@ import type { Redact, Rules, RulesSource, SeenByClaim } from '../../core/sync/ru
 import { withoutTooDeep } from '../../base/json.ts'
 import { erasedIn, hashEmail } from './people.ts'
 import type { ErasedPeople } from './people.ts'
-import { redactMessage } from './redact-members.ts'
-import { redactComment, redactRow, redactUser } from './redact.ts'
+import { redactComment, redactMessage, redactRow, redactUser } from './redact.ts'
 import type { Redaction } from './redact.ts'
 
 /** The settings `PRIVACY_EMAIL` and `PRIVACY_RAW`. */
