@@ -51,40 +51,41 @@ export class RulesKeeper implements RulesSource {
     const erasures = lastErasure === null ? [] : await stored.erasures.all(this.#database)
     const keepsAll = isPlain && erasures.length === 0
     const salt = keepsAll ? null : (await stored.salt.one(this.#database)).salt
-    const redacts = new Map<string, Redact | null>()
     return Object.freeze({
       emails: policy.email,
       days: await zoneDays(this.#database, reportTimeZone),
       writtenPath: writtenMember?.split('.') ?? null,
       sealed: maskOf(policy),
-      redact(organizationId: string) {
+      redact: onceEach((organizationId): Redact | null => {
         if (salt === null) return null
-        let redact = redacts.get(organizationId)
-        if (redact === undefined) {
-          const erased = erasedIn(salt, erasures, organizationId)
-          redact = erased === null && isPlain ? null : redactBy(redactionOf(policy, salt, erased))
-          redacts.set(organizationId, redact)
-        }
-        return redact
-      },
+        const erased = erasedIn(salt, erasures, organizationId)
+        return erased === null && isPlain ? null : redactBy(redactionOf(policy, salt, erased))
+      }),
     })
   }
 }
 
-/** Takes erased people out of names in the catalog, as an erasure does with those that are stored. */
+/** Removes erased people from names in the catalog, as an erasure does with stored names. */
 export async function readNameRedaction(on: On) {
   const erasures = await stored.erasures.all(on)
   const { salt } = await stored.salt.one(on)
-  const people = new Map<string, ErasedPeople | null>()
+  const peopleOf = onceEach((organizationId) => erasedIn(salt, erasures, organizationId))
   return {
     lastErasure: erasures.at(-1)?.erasureId ?? null,
     redact(organizationId: string, name: string): string {
-      let erased = people.get(organizationId)
-      if (erased === undefined)
-        people.set(organizationId, (erased = erasedIn(salt, erasures, organizationId)))
+      const erased = peopleOf(organizationId)
       if (erased === null) return name
       return String(redactRow({ name }, { email: null, keepsUnknown: true, erased })['name'])
     },
+  }
+}
+
+/** Calls `make` once for each organization. */
+function onceEach<T>(make: (organizationId: string) => T): (organizationId: string) => T {
+  const made = new Map<string, T>()
+  return (organizationId) => {
+    if (!made.has(organizationId)) made.set(organizationId, make(organizationId))
+    return made.get(organizationId) as T
   }
 }
 
