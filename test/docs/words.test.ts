@@ -25,7 +25,7 @@ const PHRASES: [RegExp, string][] = [
   [/\bnarrowed\b/i, 'scoped (run), limited to'],
 ]
 
-const NOT_YET = ['DICTIONARY.md', 'PRIVACY.md', 'PERFORMANCE.md', 'PLANS.md']
+const NOT_YET = ['DICTIONARY.md', 'PERFORMANCE.md', 'PLANS.md']
 
 const withoutCode = (text: string): string => text.replaceAll(/```[^]*?```|`[^`\n]*`/g, ' ')
 
