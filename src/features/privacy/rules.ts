@@ -10,7 +10,6 @@ import { withoutTooDeep } from '../../base/json.ts'
 import { erasedIn, hashEmail } from './people.ts'
 import type { ErasedPeople } from './people.ts'
 import { redactComment, redactMessage, redactRow, redactUser } from './redact.ts'
-import type { Redaction } from './redact.ts'
 
 /** The settings `PRIVACY_EMAIL` and `PRIVACY_RAW`. */
 export interface PrivacyPolicy {
@@ -32,7 +31,7 @@ export class RulesKeeper implements RulesSource {
     this.#policy = policy
   }
 
-  /** The rules of a claim. Reads the database only if the claim saw something else than the claim before. */
+  /** The rules of a claim. Reads the database only if the erasures or definitions changed since the claim before. */
   async of({ lastErasure, writtenMember, reportTimeZone }: SeenByClaim): Promise<Rules> {
     const seen = { lastErasure, writtenMember, reportTimeZone }
     if (this.#last === null || !isDeepStrictEqual(seen, this.#last.seen))
@@ -40,7 +39,7 @@ export class RulesKeeper implements RulesSource {
     return this.#last.rules
   }
 
-  /** The rules of now for what is compared and not stored, in UTC. */
+  /** The current rules, in UTC, for records that are compared and not stored. */
   now(): Promise<Rules> {
     return this.#read({ lastErasure: 0, writtenMember: null, reportTimeZone: 'UTC' })
   }
@@ -59,7 +58,7 @@ export class RulesKeeper implements RulesSource {
       redact: onceEach((organizationId): Redact | null => {
         if (salt === null) return null
         const erased = erasedIn(salt, erasures, organizationId)
-        return erased === null && isPlain ? null : redactBy(redactionOf(policy, salt, erased))
+        return erased === null && isPlain ? null : redactBy(policy, salt, erased)
       }),
     })
   }
@@ -89,7 +88,13 @@ function onceEach<T>(make: (organizationId: string) => T): (organizationId: stri
   }
 }
 
-function redactBy(redaction: Redaction): Redact {
+function redactBy(policy: PrivacyPolicy, salt: Buffer, erased: ErasedPeople | null): Redact {
+  const emails = {
+    keep: null,
+    hash: (email: string) => (email.trim() === '' ? email : hashEmail(salt, email)),
+    drop: () => null,
+  }
+  const redaction = { email: emails[policy.email], keepsUnknown: policy.raw === 'keep', erased }
   return {
     users: (item) => redactUser(withoutTooDeep(item), redaction),
     comments: (item) => redactComment(withoutTooDeep(item), redaction),
@@ -97,16 +102,7 @@ function redactBy(redaction: Redaction): Redact {
   }
 }
 
-function redactionOf(policy: PrivacyPolicy, salt: Buffer, erased: ErasedPeople | null): Redaction {
-  const emails = {
-    keep: null,
-    hash: (email: string) => (email.trim() === '' ? email : hashEmail(salt, email)),
-    drop: () => null,
-  }
-  return { email: emails[policy.email], keepsUnknown: policy.raw === 'keep', erased }
-}
-
-/** Turns some bits of a digest, and back when it is applied again; none where everything is kept. */
+/** Inverts some bits of a digest, and restores them when it is applied again; none if everything is stored. */
 function maskOf({ email, raw }: PrivacyPolicy): (digest: Buffer) => Buffer {
   if (email === 'keep' && raw === 'keep') return (digest) => digest
   const mask = createHash('sha256').update(`email ${email}, raw ${raw}`).digest()
