@@ -25,8 +25,6 @@ const PHRASES: [RegExp, string][] = [
   [/\bnarrowed\b/i, 'scoped (run), limited to'],
 ]
 
-const NOT_YET = ['PRIVACY.md']
-
 const withoutCode = (text: string): string => text.replaceAll(/```[^]*?```|`[^`\n]*`/g, ' ')
 
 const pages = [
@@ -36,7 +34,7 @@ const pages = [
   'CHANGELOG.md',
   'sql/README.md',
   ...readdirSync(join(ROOT, 'docs')).flatMap((name) =>
-    name.endsWith('.md') && !NOT_YET.includes(name) ? [`docs/${name}`] : [],
+    name.endsWith('.md') ? [`docs/${name}`] : [],
   ),
 ].map((path) => ({ path, text: withoutCode(read(path)) }))
 

@@ -246,35 +246,6 @@ test('a person without an id is erased by the address; others stay whole', async
   ).rejects.toThrow(/is nowhere in the tables/)
 })
 
-test('a namesake, id 42 and the name May lose nothing', async () => {
-  const { world } = live
-  const may: User = { userId: '42', name: 'May', email: 'may@x.example' }
-  const namesake: User = { userId: '142', name: 'May', email: 'anna.may@x.example' }
-  world.putUser(here, may)
-  world.putUser(here, namesake)
-  addComment(world, place, { text: 'of May', from: may })
-  addComment(world, place, { text: 'May 42', from: namesake })
-  say({
-    commentText: 'In May 42 of 42',
-    page: 42,
-    pages: ['42'],
-    link: 'https://x.example/documents/42?page=42',
-    tagged: [namesake],
-    months: { May: 42, 42: 'May' },
-  })
-  await live.run()
-  const others = `select c.*, null as changed_at, null as checked_at from collab.comments c where author_user_id is distinct from '42'
-    and author_user_id is distinct from $1 order by organization_id, document_id, annotation_id, comment_id`
-  const users = `select u.*, null as checked_at from collab.users u where user_id not in ('42', $1) order by 1, 2`
-  const before = [await rows(others, ['']), await rows(users, [''])]
-  const done = await eraseUser(live.database.pool, { ...REQUEST, userId: '42' })
-  expect(done).toMatchObject({ users: 1, comments: 1, mentionsInRecords: 0, mentionsLeft: 2 })
-  await live.run()
-  expect([await rows(others, [done.pseudonym]), await rows(users, [done.pseudonym])]).toEqual(
-    before,
-  )
-})
-
 test('an erasure that was interrupted goes on when it is repeated, also for addresses it had emptied already', async () => {
   live.world.putUser(here, PERSON)
   addComment(live.world, place, { text: 'xylograph', from: PERSON })

@@ -249,6 +249,8 @@ test('an erasure narrowed to an organization leaves the others as they are, and 
     [PERSON.userId],
   )
   expect(rows).toEqual([{ organization_id: other }])
+  expect((await textsOf(live.database)).get('collab_store.past_memberships')).toMatch(/erased:/)
+  expect((await textsOf(live.database)).get('collab_store.past_memberships')).not.toMatch(/zzyzx/i)
   expect(
     await one(
       `select count(*)::int as n from collab.comments

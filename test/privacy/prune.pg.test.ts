@@ -149,22 +149,8 @@ test('what users did is deleted by its age, but stays with a run that is kept an
 })
 
 test('pruning again finds nothing, and an empty database is no fault', async () => {
-  const nothing = {
-    commentVersions: 0,
-    userVersions: 0,
-    pastMemberships: 0,
-    catalogImports: 0,
-    changes: 0,
-    runItems: 0,
-    failures: 0,
-    rejectedRecords: 0,
-    held: 0,
-    runs: 0,
-    nightlyDue: 0,
-    actions: 0,
-  }
-  expect(await prune(database.pool, before)).toEqual(nothing)
+  expect(new Set(Object.values(await prune(database.pool, before)))).toEqual(new Set([0]))
   await settledRun(500)
   await prune(database.pool, before)
-  expect(await prune(database.pool, before)).toEqual(nothing)
+  expect(new Set(Object.values(await prune(database.pool, before)))).toEqual(new Set([0]))
 })

@@ -35,6 +35,9 @@ with texts as (
       when bool_or(a.attname = 'organization_key') then 'organization_key = any($2::int[])'
       when bool_or(a.attname = 'annotation_key') then 'annotation_key in (select a.annotation_key from collab_store.annotations a
         join collab_store.documents d using (document_key) where d.organization_key = any($2::int[]))'
+      when bool_or(a.attname = 'document_key') and bool_or(a.attname = 'user_group_key') then
+        'document_key in (select d.document_key from collab_store.documents d where d.organization_key = any($2::int[]))
+        or user_group_key in (select g.user_group_key from collab_store.user_groups g where g.organization_key = any($2::int[]))'
       when bool_or(a.attname = 'document_key') then
         'document_key in (select d.document_key from collab_store.documents d where d.organization_key = any($2::int[]))'
       when bool_or(a.attname = 'user_group_key') then

@@ -1,26 +1,22 @@
 import { createHmac } from 'node:crypto'
+import type { RowOf } from '../../core/database/statement.ts'
+import type { erasures } from '../../core/database/statements/privacy.ts'
 
 /** One erasure, as `sync.erasures` keeps it. */
-export interface Erasure {
-  /** Null for all organizations. */
-  readonly organizationId: string | null
-  readonly pseudonym: string
-  readonly emailHashes: readonly string[]
-  readonly nameHashes: readonly string[]
-}
+export type Erasure = Omit<RowOf<typeof erasures>, 'erasureId'>
 
-/** Tells erased people by what the service says of them. */
+/** Recognizes erased people by what the service returns. */
 export interface ErasedPeople {
   /** The pseudonym of an erased user id; null for anyone else. */
   pseudonymOf(userId: string): string | null
   /** What stands for an erased address, as received or as hashEmail stored it; null for any other. */
   pseudonymOfEmail(email: string): string | null
-  /** Whether it is a name of somebody erased; which of them has it is not known. */
+  /** Whether an erased person has this name. */
   hasName(name: string): boolean
 }
 
-/** Texts that are remembered: hashing costs more than looking up, and authors come again and again. */
-const REMEMBERED_MAX = 20_000
+/** Size of the cache of hashes: hashing costs more than a lookup, and the same authors occur again and again. */
+const CACHED_MAX = 20_000
 
 /** @returns the people erased in one organization; null where there are none */
 export function erasedIn(
@@ -37,27 +33,23 @@ export function erasedIn(
     here.flatMap((each) => each.emailHashes.map((hash) => emailPseudonymOf(salt, hash))),
   )
   const names = new Set(here.flatMap((each) => each.nameHashes))
-  const known = (make: (text: string) => string, those: ReadonlySet<string>) =>
-    remembering((text) => {
-      const hash = make(text)
-      return those.has(hash) ? hash : null
-    })
-  const name = known((text) => hashName(salt, text), names)
   return {
-    pseudonymOf: known((text) => pseudonymOf(salt, text), users),
-    pseudonymOfEmail: known((text) => emailPseudonymOf(salt, text), emails),
-    hasName: (text) => names.size > 0 && name(text) !== null,
+    pseudonymOf: knownHash(users, (text) => pseudonymOf(salt, text)),
+    pseudonymOfEmail: knownHash(emails, (text) => emailPseudonymOf(salt, text)),
+    hasName: (text) => names.size > 0 && names.has(hashName(salt, text)),
   }
 }
 
-function remembering(look: (text: string) => string | null): (text: string) => string | null {
-  const remembered = new Map<string, string | null>()
-  return (text) => {
-    let known = remembered.get(text)
+/** The hash of a text if it is one of these, else null. */
+function knownHash(hashes: ReadonlySet<string>, hashOf: (text: string) => string) {
+  const cached = new Map<string, string | null>()
+  return (text: string): string | null => {
+    let known = cached.get(text)
     if (known === undefined) {
-      if (remembered.size >= REMEMBERED_MAX) remembered.clear()
-      known = look(text)
-      remembered.set(text, known)
+      if (cached.size >= CACHED_MAX) cached.clear()
+      const hash = hashOf(text)
+      known = hashes.has(hash) ? hash : null
+      cached.set(text, known)
     }
     return known
   }
@@ -75,36 +67,30 @@ export function pseudonymOf(salt: Buffer, userId: string): string {
 }
 
 /**
- * What `PRIVACY_EMAIL=hash` stores: equal for equal addresses, whatever their case and NULs, so that they can be joined and counted.
+ * What `PRIVACY_EMAIL=hash` stores: equal for equal addresses in any letter case, so that they can be joined and counted. A
+ * hash stays as it is.
  * @param salt as in pseudonymOf
  */
 export function hashEmail(salt: Buffer, email: string): string {
+  if (isHashedEmail(email)) return email
   return `hmac:${hashOf(salt, 'email', email.replaceAll('\0', '').trim().toLowerCase())}`
 }
 
-/** True for what hashEmail made. */
+/** True for what hashEmail returns. */
 export function isHashedEmail(text: string): boolean {
   return /^hmac:[0-9a-f]{32}$/.test(text)
 }
 
-/** What stands for an erased address: the digits of hashEmail, also where that is what came. */
+/** Replaces an erased address: the digits of hashEmail. */
 export function emailPseudonymOf(salt: Buffer, email: string): string {
-  return (isHashedEmail(email) ? email : hashEmail(salt, email)).replace('hmac:', 'erased:')
+  return hashEmail(salt, email).replace('hmac:', 'erased:')
 }
 
-/** A name's hash: its words in order, whatever their case and what stands between them. */
+/** A name's hash: of its words in order, in any letter case and punctuation. */
 export function hashName(salt: Buffer, name: string): string {
-  return `hmac:${hashOf(salt, 'name', wordsOf(name).join(' '))}`
-}
-
-/** The words of a name or a text, so that they can be compared. */
-export function wordsOf(text: string): string[] {
-  return (
-    text
-      .normalize('NFC')
-      .toLowerCase()
-      .match(/[\p{L}\p{M}\p{N}]+/gu) ?? []
-  )
+  const text = name.normalize('NFC').toLowerCase()
+  const words = text.match(/[\p{L}\p{M}\p{N}]+/gu) ?? []
+  return `hmac:${hashOf(salt, 'name', words.join(' '))}`
 }
 
 function hashOf(salt: Buffer, kind: string, text: string): string {

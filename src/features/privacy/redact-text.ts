@@ -4,6 +4,8 @@ import type { ErasedPeople } from './people.ts'
 const ID_MAX_CHARACTERS = 1024
 /** Longer than either side of an address (RFC 5321 allows 64 and 255 characters). */
 const ADDRESS_SIDE_MAX = 320
+/** Replaces an id or address of an erased person (people.ts). */
+export const PSEUDONYM = /erased:[0-9a-f]{32}/
 
 /**
  * The pseudonym for a whole value that is the id or an address of an erased person; null for any other value.
@@ -20,9 +22,15 @@ export function pseudonymOfValue(
   return text.includes('@') || text.startsWith('hmac:') ? erased.pseudonymOfEmail(text) : null
 }
 
-/** True for an id that elsewhere is a page, a count or a short word: it names a person only under a member that names people. */
+/** True for an id that can also be a page number, a count or a short word. */
 function isCommon(id: string): boolean {
   return id.length < 3 || /^-?\d+(\.\d+)?$/.test(id)
+}
+
+/** Redacts a text as a whole value, else as words. */
+export function redactString(text: string, erased: ErasedPeople, isAboutPeople: boolean): string {
+  const value = text.replaceAll('\0', '')
+  return pseudonymOfValue(value, erased, isAboutPeople) ?? redactWords(text, erased)
 }
 
 /** A text without the ids of erased people in URLs and without their addresses. PostgreSQL stores no NUL, so it hides nothing. */
@@ -76,33 +84,29 @@ const DOMAIN_SIDES = [/^[\p{L}\p{M}\p{N}.-]*[\p{L}\p{M}\p{N}]/u, /^[a-z\d.-]*[a-
 
 function redactAddressesOfWord(word: string, erased: ErasedPeople): string {
   const [first = '', ...sides] = word.split('@')
-  const redacted = [first]
+  const redacted: string[] = []
   let before = first
   for (const after of sides) {
-    const address = addressOf(before, after, erased)
-    if (address === null) redacted.push('@', after)
-    else {
-      redacted.push((redacted.pop() ?? '').slice(0, -address.local.length), address.pseudonym)
-      redacted.push(after.slice(address.domain.length))
-    }
-    before = after
+    const { local, domain, pseudonym } = addressOf(before, after, erased)
+    redacted.push(before.slice(0, before.length - local.length), pseudonym)
+    before = after.slice(domain.length)
   }
+  redacted.push(before)
   return redacted.join('')
 }
 
-/** The address of an erased person that ends the text before an @, and begins the text after it. */
+/** The address of an erased person around an @, and its pseudonym; the @ alone if there is none. */
 function addressOf(before: string, after: string, erased: ErasedPeople) {
-  if (before === '' || after === '') return null
-  const locals = LOCAL_SIDES.map((side) => side.exec(before.slice(-ADDRESS_SIDE_MAX))?.[0])
-  const domains = DOMAIN_SIDES.map((side) => side.exec(after.slice(0, ADDRESS_SIDE_MAX))?.[0])
-  for (const local of new Set(locals)) {
-    for (const domain of new Set(domains)) {
+  for (const localSide of before === '' || after === '' ? [] : LOCAL_SIDES) {
+    for (const domainSide of DOMAIN_SIDES) {
+      const local = localSide.exec(before.slice(-ADDRESS_SIDE_MAX))?.[0]
+      const domain = domainSide.exec(after.slice(0, ADDRESS_SIDE_MAX))?.[0]
       if (local === undefined || domain === undefined) continue
       const pseudonym = erased.pseudonymOfEmail(`${local}@${domain}`)
       if (pseudonym !== null) return { local, domain, pseudonym }
     }
   }
-  return null
+  return { local: '', domain: '', pseudonym: '@' }
 }
 
 /** One layer of percent-encoded UTF-8; what is no such character stays as it is written. */

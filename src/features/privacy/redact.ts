@@ -1,60 +1,231 @@
-import { COMMENT_MEMBERS, USER_MEMBERS } from '../../base/columns.ts'
-import { isObject, pick } from '../../base/json.ts'
-import type { Json } from '../../base/json.ts'
+import { isLosslessNumber, stringify } from 'lossless-json'
 import {
-  LEFT_OUT,
-  STATES,
-  WORDS,
-  bareComment,
-  erasedAs,
-  redactJson,
-  redactMembers,
-  redactMessage,
-  redactPath,
-  redactValue,
-} from './redact-members.ts'
-import type { Redaction } from './redact-members.ts'
+  COMMENT_COLUMN_LIST,
+  COMMENT_MEMBERS,
+  USER_MEMBERS,
+  namesPeople,
+} from '../../base/columns.ts'
+import { define, isObject, parseExact, pick } from '../../base/json.ts'
+import type { Json } from '../../base/json.ts'
+import type { ErasedPeople } from './people.ts'
+import { PSEUDONYM, pseudonymOfValue, redactString, redactWords } from './redact-text.ts'
 
-export type { Redaction } from './redact-members.ts'
+/** What is left out of every record before anything is compared or stored. */
+export interface Redaction {
+  /** Null keeps e-mail addresses; else what is stored in their place, null to leave them out. */
+  readonly email: ((email: string) => string | null) | null
+  /** False leaves out every member that service-api.md does not show. */
+  readonly keepsUnknown: boolean
+  /** Null if no person is erased. */
+  readonly erased: ErasedPeople | null
+}
+
+/** Words of a comment's author: the members, and the columns that keep them. */
+const WORDS: ReadonlySet<string> = new Set(
+  COMMENT_COLUMN_LIST.filter(({ personal }) => personal === 'words').flatMap(
+    ({ member, column }) => [member ?? column, column],
+  ),
+)
+/** Members that an erased person's comment keeps if they are texts. */
+const STATES: ReadonlySet<string> = new Set(
+  COMMENT_COLUMN_LIST.flatMap(({ personal, member }) =>
+    personal === 'state' && member !== null ? [member] : [],
+  ),
+)
+/** In place of a name beside an id or address of an erased person. */
+const ERASED_NAME = 'erased'
+/** No two parts can match the same dot, so that a long text takes linear time. */
+const LOOKS_LIKE_EMAIL = /^[^\s@]+@[^\s@][^\s@.]*\.[^\s@]+$/
+const NAMES_AN_EMAIL = /e[-_]?mail([-_]?address)?$/i
+/** Members whose meaning comes from the member that holds their object. */
+const IS_KEY = /^_?(id|ids|key|value)$/i
+/** In place of a value: the value is left out, or the member has no rule of its own. */
+const LEFT_OUT = Symbol('left out')
 
 /**
- * A comment as received, without what may not be stored.
- * The words of a comment are its author's: they are emptied when the author is erased. In the words of others, only
- * addresses of an erased person and ids in URLs are replaced.
+ * A received comment without what may not be stored. A comment by an erased person loses its words. In the words of others,
+ * only addresses of an erased person and ids in URLs are replaced.
  */
 export function redactComment(item: unknown, redaction: Redaction): unknown {
   if (!isObject(item)) return redactOther(item, redaction)
   const bare = bareComment(item, redaction)
   if (bare !== null) return bare
   const kept = redaction.keepsUnknown ? item : pick(item, COMMENT_MEMBERS)
-  return redactMembers(kept, redaction, (name, value) => {
+  return redactMembers(kept, redaction, '', (name, value) => {
     if (name === 'from' && isObject(value)) return redactUser(value, redaction)
     return WORDS.has(name) || STATES.has(name) ? redactMessage(value, redaction) : LEFT_OUT
   })
 }
 
-/** A user as received, in a listing or as `from`, without what may not be stored. */
+/** A received user, of a listing or as `from`, without what may not be stored. */
 export function redactUser(item: unknown, redaction: Redaction): unknown {
   if (!isObject(item)) return redactOther(item, redaction)
   const erased = erasedAs(item, redaction, '')
   if (erased !== null) return erased
   const kept = redaction.keepsUnknown ? item : pick(item, USER_MEMBERS)
-  return redactMembers(kept, redaction, (name, value) =>
+  return redactMembers(kept, redaction, '', (name, value) =>
     name === 'userId' && typeof value === 'string' ? value : LEFT_OUT,
   )
 }
 
-/** What is no record may hold an address all the same; it is kept as a rejected one. */
+/** An item that is no object is stored as a rejected record, and may be an address. */
 function redactOther(item: unknown, redaction: Redaction): unknown {
   const redacted = redactValue(item, redaction, '', '')
   return redacted === LEFT_OUT ? null : redacted
 }
 
-/** A row of a table, as its columns that can hold text; an array `path` has the names that lead to a member of a record. */
+/** The text columns of a table's row. An array `path` has the names that lead to a member of a record. */
 export function redactRow(row: object, redaction: Redaction): Record<string, unknown> {
-  return redactMembers(row as Json, redaction, (name, value) => {
+  return redactMembers(row as Json, redaction, '', (name, value) => {
     if (name === 'path' && Array.isArray(value)) return redactPath(value, redaction)
     if (WORDS.has(name)) return redactMessage(value, redaction)
     return typeof value === 'string' ? redactJson(value, redaction) : LEFT_OUT
   })
+}
+
+/** A comment's words or a message of the service, which are never an id as a whole. */
+export function redactMessage<T>(text: T, { erased }: Redaction): T | string {
+  return typeof text === 'string' && erased !== null ? redactWords(text, erased) : text
+}
+
+/**
+ * What stays of the object of an erased person; null for any other object. A person is known by `userId`, by `id` if the
+ * member that holds the object names people, or by `email` if the object has neither.
+ * @param place the name of the member that holds the object
+ */
+function erasedAs(person: Json, { erased }: Redaction, place: string): Json | null {
+  if (erased === null) return null
+  for (const name of namesPeople(place) ? ['userId', 'id'] : ['userId']) {
+    const id = person[name]
+    if (typeof id !== 'string' && !isNumber(id)) continue
+    const pseudonym = pseudonymOfValue(String(id), erased, true)
+    return pseudonym === null ? null : { [name]: pseudonym }
+  }
+  const { email } = person
+  return typeof email === 'string' && erased.pseudonymOfEmail(email) !== null ? {} : null
+}
+
+/** What stays of a comment by an erased person; null if its author is not erased. */
+function bareComment(comment: Json, redaction: Redaction): Json | null {
+  const { from } = comment
+  const author = isObject(from) ? erasedAs(from, redaction, 'author') : null
+  if (author === null) return null
+  const bare = pick(comment, ['commentId', ...STATES])
+  for (const name of STATES) {
+    // A state or a time that is no text may be anything, words too.
+    if (typeof bare[name] === 'string') bare[name] = redactMessage(bare[name], redaction)
+    else delete bare[name]
+  }
+  return Object.keys(author).length === 0 ? bare : { ...bare, from: author }
+}
+
+/**
+ * @param place the name of the member that holds the object
+ * @param ruled gives the value of members that have a rule of their own, LEFT_OUT for all others
+ */
+function redactMembers(
+  item: Json,
+  redaction: Redaction,
+  place: string,
+  ruled: (name: string, value: unknown) => unknown = () => LEFT_OUT,
+): Json {
+  const { erased } = redaction
+  const members = Object.entries(item).flatMap(([name, value]) => {
+    const own = ruled(name, value)
+    if (own !== LEFT_OUT) return [{ name, value: own, isRuled: true }]
+    const redacted = redactValue(value, redaction, name, place)
+    if (redacted === LEFT_OUT) return []
+    return [{ name: redactName(name, redaction, place), value: redacted, isRuled: false }]
+  })
+  const hasPerson =
+    erased !== null &&
+    members.some(
+      ({ name, value }) => !WORDS.has(name) && (PSEUDONYM.test(name) || namesErased(value)),
+    )
+  const kept: Json = {}
+  for (const { name, value, isRuled } of members)
+    define(kept, name, hasPerson && !isRuled ? withoutNames(value, erased) : value)
+  return kept
+}
+
+/** Whether a redacted value is an id or address of an erased person, a list with one, or the object of that person. */
+function namesErased(value: unknown): boolean {
+  const values = isObject(value) ? [value['userId'], value['id']] : [value].flat()
+  return values.some((each) => typeof each === 'string' && PSEUDONYM.test(each))
+}
+
+function withoutNames(value: unknown, erased: ErasedPeople): unknown {
+  const clean = (each: unknown) =>
+    typeof each === 'string' && erased.hasName(each) ? ERASED_NAME : each
+  return Array.isArray(value) ? value.map(clean) : clean(value)
+}
+
+/** Names of members that lead from a record to one of its values, each as it is redacted in the record; `[]` is an array. */
+function redactPath(path: readonly unknown[], redaction: Redaction): unknown[] {
+  let place = ''
+  return path.map((name) => {
+    if (typeof name !== 'string' || name === '[]') return name
+    const redacted = redactName(name, redaction, place)
+    place = name
+    return redacted
+  })
+}
+
+/** A member's name may be an id or an address too: `{"readBy": {"user-17": ...}}`. */
+function redactName(name: string, { erased }: Redaction, place: string): string {
+  return erased === null ? name : redactString(name, erased, namesPeople(place))
+}
+
+/**
+ * @param name of the member that holds the value
+ * @param place of the member that holds the object with that member
+ */
+function redactValue(value: unknown, redaction: Redaction, name: string, place: string): unknown {
+  const { erased, email } = redaction
+  const isEmail = email !== null && value !== null && NAMES_AN_EMAIL.test(name)
+  if (isEmail && typeof value !== 'string') return LEFT_OUT
+  if (Array.isArray(value)) {
+    return value
+      .map((item) => redactValue(item, redaction, name, place))
+      .filter((item) => item !== LEFT_OUT)
+  }
+  if (isObject(value)) {
+    return (
+      bareComment(value, redaction) ??
+      erasedAs(value, redaction, name) ??
+      redactMembers(value, redaction, name)
+    )
+  }
+  const isAboutPeople = namesPeople(name) || (IS_KEY.test(name) && namesPeople(place))
+  if (typeof value !== 'string') {
+    return (isNumber(value) && isAboutPeople ? erased?.pseudonymOf(String(value)) : null) ?? value
+  }
+  const redacted = erased === null ? value : redactString(value, erased, isAboutPeople)
+  if (email === null || redacted !== value || PSEUDONYM.test(value)) return redacted
+  return isEmail || LOOKS_LIKE_EMAIL.test(value) ? (email(value) ?? LEFT_OUT) : value
+}
+
+function isNumber(value: unknown): boolean {
+  return typeof value === 'number' || isLosslessNumber(value)
+}
+
+const JSON_STRING = /"[^"\\\p{Cc}]*(?:\\(?:["\\/bfnrt]|u[\da-f]{4})[^"\\\p{Cc}]*)*"/giu
+
+/** A column whose text is JSON, such as a rejected record or the data of a job, redacted as JSON; LEFT_OUT for other texts. */
+function redactJson(text: string, redaction: Redaction): unknown {
+  const { erased } = redaction
+  if (erased === null || !/^\s*[[{]/.test(text)) return LEFT_OUT
+  try {
+    const value = parseExact(text)
+    const redacted = stringify(redactValue(value, redaction, '', ''))
+    return redacted === stringify(value) ? text : redacted
+  } catch {
+    // A rejected record may be cut off: each whole string is redacted as a value, and the remainder as words.
+    const cut = text.replace(JSON_STRING, (quoted) => {
+      const value = JSON.parse(quoted) as string
+      const redacted = redactString(value, erased, false)
+      return redacted === value ? quoted : JSON.stringify(redacted)
+    })
+    return redactWords(cut, erased)
+  }
 }

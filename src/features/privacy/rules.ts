@@ -9,9 +9,7 @@ import type { Redact, Rules, RulesSource, SeenByClaim } from '../../core/sync/ru
 import { withoutTooDeep } from '../../base/json.ts'
 import { erasedIn, hashEmail } from './people.ts'
 import type { ErasedPeople } from './people.ts'
-import { redactMessage } from './redact-members.ts'
-import { redactComment, redactRow, redactUser } from './redact.ts'
-import type { Redaction } from './redact.ts'
+import { redactComment, redactMessage, redactRow, redactUser } from './redact.ts'
 
 /** The settings `PRIVACY_EMAIL` and `PRIVACY_RAW`. */
 export interface PrivacyPolicy {
@@ -33,7 +31,7 @@ export class RulesKeeper implements RulesSource {
     this.#policy = policy
   }
 
-  /** The rules of a claim. Reads the database only if the claim saw something else than the claim before. */
+  /** The rules of a claim. Reads the database only if the erasures or definitions changed since the claim before. */
   async of({ lastErasure, writtenMember, reportTimeZone }: SeenByClaim): Promise<Rules> {
     const seen = { lastErasure, writtenMember, reportTimeZone }
     if (this.#last === null || !isDeepStrictEqual(seen, this.#last.seen))
@@ -41,7 +39,7 @@ export class RulesKeeper implements RulesSource {
     return this.#last.rules
   }
 
-  /** The rules of now for what is compared and not stored, in UTC. */
+  /** The current rules, in UTC, for records that are compared and not stored. */
   now(): Promise<Rules> {
     return this.#read({ lastErasure: 0, writtenMember: null, reportTimeZone: 'UTC' })
   }
@@ -52,44 +50,51 @@ export class RulesKeeper implements RulesSource {
     const erasures = lastErasure === null ? [] : await stored.erasures.all(this.#database)
     const keepsAll = isPlain && erasures.length === 0
     const salt = keepsAll ? null : (await stored.salt.one(this.#database)).salt
-    const redacts = new Map<string, Redact | null>()
     return Object.freeze({
       emails: policy.email,
       days: await zoneDays(this.#database, reportTimeZone),
       writtenPath: writtenMember?.split('.') ?? null,
       sealed: maskOf(policy),
-      redact(organizationId: string) {
+      redact: onceEach((organizationId): Redact | null => {
         if (salt === null) return null
-        let redact = redacts.get(organizationId)
-        if (redact === undefined) {
-          const erased = erasedIn(salt, erasures, organizationId)
-          redact = erased === null && isPlain ? null : redactBy(redactionOf(policy, salt, erased))
-          redacts.set(organizationId, redact)
-        }
-        return redact
-      },
+        const erased = erasedIn(salt, erasures, organizationId)
+        return erased === null && isPlain ? null : redactBy(policy, salt, erased)
+      }),
     })
   }
 }
 
-/** Takes erased people out of names in the catalog, as an erasure does with those that are stored. */
+/** Removes erased people from names in the catalog, as an erasure does with stored names. */
 export async function readNameRedaction(on: On) {
   const erasures = await stored.erasures.all(on)
   const { salt } = await stored.salt.one(on)
-  const people = new Map<string, ErasedPeople | null>()
+  const peopleOf = onceEach((organizationId) => erasedIn(salt, erasures, organizationId))
   return {
     lastErasure: erasures.at(-1)?.erasureId ?? null,
     redact(organizationId: string, name: string): string {
-      let erased = people.get(organizationId)
-      if (erased === undefined)
-        people.set(organizationId, (erased = erasedIn(salt, erasures, organizationId)))
+      const erased = peopleOf(organizationId)
       if (erased === null) return name
       return String(redactRow({ name }, { email: null, keepsUnknown: true, erased })['name'])
     },
   }
 }
 
-function redactBy(redaction: Redaction): Redact {
+/** Calls `make` once for each organization. */
+function onceEach<T>(make: (organizationId: string) => T): (organizationId: string) => T {
+  const made = new Map<string, T>()
+  return (organizationId) => {
+    if (!made.has(organizationId)) made.set(organizationId, make(organizationId))
+    return made.get(organizationId) as T
+  }
+}
+
+function redactBy(policy: PrivacyPolicy, salt: Buffer, erased: ErasedPeople | null): Redact {
+  const emails = {
+    keep: null,
+    hash: (email: string) => (email.trim() === '' ? email : hashEmail(salt, email)),
+    drop: () => null,
+  }
+  const redaction = { email: emails[policy.email], keepsUnknown: policy.raw === 'keep', erased }
   return {
     users: (item) => redactUser(withoutTooDeep(item), redaction),
     comments: (item) => redactComment(withoutTooDeep(item), redaction),
@@ -97,16 +102,7 @@ function redactBy(redaction: Redaction): Redact {
   }
 }
 
-function redactionOf(policy: PrivacyPolicy, salt: Buffer, erased: ErasedPeople | null): Redaction {
-  const emails = {
-    keep: null,
-    hash: (email: string) => (email.trim() === '' ? email : hashEmail(salt, email)),
-    drop: () => null,
-  }
-  return { email: emails[policy.email], keepsUnknown: policy.raw === 'keep', erased }
-}
-
-/** Turns some bits of a digest, and back when it is applied again; none where everything is kept. */
+/** Inverts some bits of a digest, and restores them when it is applied again; none if everything is stored. */
 function maskOf({ email, raw }: PrivacyPolicy): (digest: Buffer) => Buffer {
   if (email === 'keep' && raw === 'keep') return (digest) => digest
   const mask = createHash('sha256').update(`email ${email}, raw ${raw}`).digest()

@@ -89,13 +89,14 @@ export const findComments = new Statement<
   neverNull: 'hit units',
 })
 
-/** Users who are the person, or who may speak of the person. */
+/** Users who are the person, or whose row may contain the person; with the characters of `rest`. */
 export const findUsers = new Statement<
   { organizationKeys: readonly number[]; userId: string | null; pattern: string },
-  { organizationKey: number; userId: string }
+  { organizationKey: number; userId: string; units: number }
 >('erase/find-users', {
   parameters: 'organizationKeys userId pattern',
-  columns: 'organizationKey userId',
+  columns: 'organizationKey userId units',
+  neverNull: 'units',
 })
 
 /** Finishes an erasure and deletes the values that it searched for. Returns the proof. */
@@ -230,12 +231,6 @@ export const renameDocumentUsers = new Statement<
   { batchKey: number; userId: string; pseudonym: string },
   null
 >('erase/rename-document-users', { parameters: 'batchKey userId pseudonym' })
-
-/** Puts the pseudonym in the place of a former member's id. */
-export const renamePastMemberships = new Statement<
-  { organizationKeys: readonly number[]; userId: string; pseudonym: string },
-  null
->('erase/rename-past-memberships', { parameters: 'organizationKeys userId pseudonym' })
 
 /** Puts the pseudonym in the place of a member's id, in the listings of one batch. A member who is there twice, because a run has stored the pseudonym already, keeps that row, and the older time of the two. */
 export const renameUserGroupMembers = new Statement<

@@ -1,65 +1,64 @@
 import { setTimeout } from 'node:timers/promises'
 import { parse, stringify } from 'lossless-json'
-import { erasing, findTexts, lockTexts, lookThrough, rewriteTexts } from './rows.ts'
-import type { ErasedCounts, ErasePlace, TextTable } from './rows.ts'
 import type { Client, Database } from '../../../core/database/pool.ts'
+import type { RowOf } from '../../../core/database/statement.ts'
+import type { textColumns } from '../../../core/database/statements/erase.ts'
 import { redactRow } from '../redact.ts'
-import { piecesOf } from './erase-record.ts'
 import type { Person } from './person.ts'
+import { chunksOf, erasing, reading } from './rows.ts'
+import type { ErasedCounts, ErasePlace } from './rows.ts'
 
-const ROWS_A_PIECE = 200
-/** Until a row that somebody else has locked is looked at again. */
+const ROWS_A_CHUNK = 200
+/** Delay before rows that another transaction has locked are tried again. */
 const LOCKED_WAIT_MS = 100
 
-/** What rows of a table are counted as; of others as messages. */
+/** The count of `sync.erasures` for rows of a table; `messages` for all other tables. */
 const COUNTED_AS: Readonly<Record<string, keyof ErasedCounts>> = {
   'collab_store.comment_versions': 'commentVersions',
+  'collab_store.past_memberships': 'memberships',
   'collab_store.user_versions': 'userVersions',
   'sync.rejected_records': 'rejectedRecords',
   'sync.held': 'held',
   'sync.runs': 'scopes',
 }
 
+/** A row's ctid and, as JSON text, its columns that can hold text. */
+interface TextRow {
+  readonly tid: string
+  readonly texts: string
+}
+
 /**
- * Takes the person out of every other row of a table. Rows are locked without waiting for anybody, piece by piece; what
- * moved or was locked meanwhile is looked for again, until there is none.
+ * Removes the person from every row of a table. Rows are locked without waiting, chunk by chunk. Rows that moved or were
+ * locked meanwhile are searched for again until there are none.
  */
 export async function eraseTexts(
   database: Database,
-  table: TextTable,
+  { relation, find, lock, rewrite }: RowOf<typeof textColumns>,
   { organizationId, organizationKeys }: ErasePlace,
-  person: Person,
+  { search, redaction }: Person,
   count: (client: Client, counts: Partial<ErasedCounts>) => Promise<void>,
 ): Promise<void> {
   const keys = organizationId === null ? null : organizationKeys
   for (;;) {
-    const found = await lookThrough(database, (client) =>
-      findTexts(client, table, person.search, keys),
+    const found = await reading(database, (client) =>
+      client.query<{ tid: string; units: number }>(find, [search.pattern, keys, search.userId]),
     )
     let seen = 0
-    for (const piece of piecesOf(
-      found,
-      ROWS_A_PIECE,
-      () => null,
-      ({ units }) => units,
-    )) {
+    for (const chunk of chunksOf(found.rows, ROWS_A_CHUNK)) {
       seen += await erasing(database, async (client) => {
-        const rows = await lockTexts(
-          client,
-          table,
-          piece.map(({ tid }) => tid),
-        )
+        const { rows } = await client.query<TextRow>(lock, [chunk.map(({ tid }) => tid)])
         const changed = rows.flatMap(({ tid, texts }) => {
           const row = parse(texts) as Record<string, unknown>
-          const redacted = stringify(redactRow(row, person.redaction)) as string
-          return redacted === stringify(row) ? [] : [{ tid, texts: redacted }]
+          const redacted = stringify(redactRow(row, redaction))
+          return redacted === stringify(row) ? [] : [`{"tid":"${tid}","texts":${redacted}}`]
         })
-        await rewriteTexts(client, table, changed)
-        await count(client, { [COUNTED_AS[table.relation] ?? 'messages']: changed.length })
+        if (changed.length > 0) await client.query(rewrite, [`[${changed.join()}]`])
+        await count(client, { [COUNTED_AS[relation] ?? 'messages']: changed.length })
         return rows.length
       })
     }
-    if (seen === found.length) return
+    if (seen === found.rows.length) return
     await setTimeout(LOCKED_WAIT_MS)
   }
 }

@@ -1,5 +1,5 @@
 import { noteAction } from '../../../core/database/actions.ts'
-import { countErased, lookThrough, refreshStatistics, supersedeAnswers } from './rows.ts'
+import { countErased, reading, refreshStatistics, supersedeClaims } from './rows.ts'
 import type { ErasePlace } from './rows.ts'
 import { transaction } from '../../../core/database/pool.ts'
 import type { Database } from '../../../core/database/pool.ts'
@@ -8,15 +8,14 @@ import * as erase from '../../../core/database/statements/erase.ts'
 import * as privacy from '../../../core/database/statements/privacy.ts'
 import { UsageError } from '../../../base/errors.ts'
 import { processUser } from '../../../base/process-user.ts'
-import { redactMessage } from '../redact-members.ts'
-import { redactRow } from '../redact.ts'
+import { redactMessage, redactRow } from '../redact.ts'
 import { eraseComments } from './erase-comments.ts'
 import { eraseTexts } from './erase-texts.ts'
 import { eraseMember, eraseUsers } from './erase-users.ts'
-import { IDENTITY, personOf, standsFor } from './person.ts'
+import { IDENTITY, personOf, pseudonymFor } from './person.ts'
 import type { Identity, Person } from './person.ts'
 
-/** Whom to erase, and why: a user by the id, or a person without one by an e-mail address. */
+/** The person to erase, and the reason: a user by the id, or a person without one by an e-mail address. */
 export type ErasureRequest = ({ readonly userId: string } | { readonly email: string }) & {
   /** Null for all organizations, also those that come later. */
   readonly organizationId: string | null
@@ -25,26 +24,25 @@ export type ErasureRequest = ({ readonly userId: string } | { readonly email: st
   readonly queueDatabase?: Database
 }
 
-/** One under way. */
 type Erasing = RowOf<typeof erase.register>
 
 /** What an erasure did, with its proof. */
 export type ErasureDone = RowOf<typeof erase.finish> & {
   /** The row of `sync.erasures`. */
   readonly erasureId: number
-  /** What stands for the user id, or the address, now. */
+  /** Replaces the user id, or the address. */
   readonly pseudonym: string
-  /** True where it took up an erasure that was interrupted. */
+  /** True if it continued an erasure that was interrupted. */
   readonly isResumed: boolean
 }
 
 /**
- * Erases a person: name, e-mail addresses, words and further members are gone from current tables, history, rejected
- * records and messages, and a pseudonym stands wherever their id or address stood, so that rows and counts stay. It is
- * registered first: what is claimed from then on is redacted before anything is compared or stored, and answers in hand are
- * asked for again. Then what is stored is rewritten in small transactions, beside runs. Safe to repeat where it was
- * interrupted: it goes on. A name alone in the words of others stays: `mentionsLeft` counts them.
- * @throws UsageError where nothing at all is known of such a person, or the organization is not in the catalog
+ * Erases a person: removes name, e-mail addresses, words and additional fields from current tables, history, rejected
+ * records and messages. A pseudonym replaces the id and the addresses, so that rows and counts stay. The erasure is
+ * registered first: later claims redact their responses before anything is compared or stored, and responses in progress are
+ * fetched again. Then stored rows are rewritten in small transactions, beside runs. An interrupted erasure continues when it
+ * is repeated. A name alone in the words of others stays: `mentionsLeft` counts these comments.
+ * @throws UsageError if no row contains the person, or the organization is not in the catalog
  */
 export async function eraseUser(database: Database, request: ErasureRequest): Promise<ErasureDone> {
   const { organizationId } = request
@@ -57,10 +55,10 @@ export async function eraseUser(database: Database, request: ErasureRequest): Pr
   }
   const { salt } = await privacy.salt.one(database)
   const asked = askedFor(request)
-  const pseudonym = standsFor(salt, asked)
+  const pseudonym = pseudonymFor(salt, asked)
   const unfinished = await erase.unfinished.first(database, { pseudonym, organizationId })
   const { userId, emails } = asked
-  const stored = await lookThrough(database, (client) =>
+  const stored = await reading(database, (client) =>
     erase.identity.one(client, {
       organizationKeys,
       userId,
@@ -83,7 +81,6 @@ export async function eraseUser(database: Database, request: ErasureRequest): Pr
     const { erasedAt } = await erase.previous.one(database, { pseudonym, organizationId })
     throw notFound(request, erasedAt)
   }
-  await refreshStatistics(database)
   const proof = await transaction(database, async (client) => {
     const target = `erasure ${erasureId}`
     const who = { by: processUser(), reason: request.reason }
@@ -107,7 +104,7 @@ function askedFor(request: ErasureRequest): Identity {
   return { userId: null, names: [], emails: [email] }
 }
 
-/** What is claimed once this is committed is redacted. */
+/** Claims that start after this commit redact their responses. */
 function register(
   database: Database,
   { organizationId, reason }: ErasureRequest,
@@ -115,7 +112,7 @@ function register(
   identity: Identity,
 ): Promise<Erasing> {
   return transaction(database, async (client) => {
-    // Their numbers are in the order of their commits: workers notice a new one by it.
+    // Numbers of erasures are in the order of their commits, so that workers notice a new one.
     await erase.lock.run(client)
     return erase.register.one(client, {
       organizationId,
@@ -137,20 +134,18 @@ async function rewrite(
   queueDatabase: Database | undefined,
 ): Promise<number> {
   const { erasureId } = erasing
-  await supersedeAnswers(database, place.organizationId)
+  await supersedeClaims(database, place.organizationId)
   await eraseMember(database, place, person, erasureId)
   await eraseUsers(database, place, person, erasureId)
   const mentionsLeft = await eraseComments(database, place, person, erasing)
-  for (const table of await erase.textColumns.all(database)) {
-    await eraseTexts(database, table, place, person, (client, counts) =>
-      countErased(client, erasureId, counts),
-    )
+  for (const on of queueDatabase === undefined ? [database] : [database, queueDatabase]) {
+    for (const table of await erase.textColumns.all(on)) {
+      await eraseTexts(on, table, place, person, async (client, counts) => {
+        if (on === database) await countErased(client, erasureId, counts)
+      })
+    }
+    await refreshStatistics(on)
   }
-  if (queueDatabase === undefined) return mentionsLeft
-  for (const table of await erase.textColumns.all(queueDatabase)) {
-    await eraseTexts(queueDatabase, table, place, person, async () => {})
-  }
-  await refreshStatistics(queueDatabase)
   return mentionsLeft
 }
 

@@ -1,17 +1,17 @@
 import { arraysOf, USER_COLUMN_LIST } from '../../../base/columns.ts'
-import { countErased, erasing, lookThrough, renameMember } from './rows.ts'
+import { chunksOf, countErased, erasing, reading } from './rows.ts'
 import type { ErasePlace } from './rows.ts'
 import type { Client, Database } from '../../../core/database/pool.ts'
 import * as erase from '../../../core/database/statements/erase.ts'
 import * as scopes from '../../../core/database/statements/scopes.ts'
 import * as userStatements from '../../../core/database/statements/users.ts'
-import { eraseUserRecord, piecesOf } from './erase-record.ts'
+import { eraseUserRecord } from './erase-record.ts'
 import type { Person } from './person.ts'
 
-/** Others' rows that are rewritten in one transaction. */
-const USERS_A_PIECE = 200
+/** Rows of others that are rewritten in one transaction. */
+const USERS_A_CHUNK = 200
 
-/** Puts the pseudonym in the place of a member's id in every listing, batch after batch. */
+/** Replaces the id by the pseudonym in every current listing, batch after batch. */
 export async function eraseMember(
   database: Database,
   { organizationKeys }: ErasePlace,
@@ -19,22 +19,20 @@ export async function eraseMember(
   erasureId: number,
 ): Promise<void> {
   if (userId === null) return
-  const count = async (client: Client, memberships: number) =>
-    countErased(client, erasureId, { memberships })
   const batches = await erase.batchesOfMember.all(database, { organizationKeys, userId })
   for (const { batchKey } of batches) {
     await erasing(database, async (client) => {
       await scopes.lockBatch.one(client, { batchKey, runId: null })
-      await count(client, await renameMember(client, { batchKey, userId, pseudonym }))
+      const member = { batchKey, userId, pseudonym }
+      const ofDocuments = await erase.renameDocumentUsers.run(client, member)
+      const ofGroups = await erase.renameUserGroupMembers.run(client, member)
+      await erase.forgetListings.run(client, member)
+      await countErased(client, erasureId, { memberships: ofDocuments + ofGroups })
     })
   }
-  const member = { organizationKeys, userId, pseudonym }
-  await erasing(database, async (client) =>
-    count(client, await erase.renamePastMemberships.run(client, member)),
-  )
 }
 
-/** Empties the person's rows of users, and takes the person out of others'. */
+/** Empties the person's rows of users, and removes the person from rows of others. */
 export async function eraseUsers(
   database: Database,
   { organizationKeys }: ErasePlace,
@@ -42,16 +40,16 @@ export async function eraseUsers(
   erasureId: number,
 ): Promise<void> {
   const { userId: personId, pattern } = person.search
-  const found = await lookThrough(database, (client) =>
+  const found = await reading(database, (client) =>
     erase.findUsers.all(client, { organizationKeys, userId: personId, pattern }),
   )
-  // The person's own row changes its key: alone, so that nobody waits for it and for another one too.
+  // The person's own row changes its key: alone, so that no other transaction waits for it and for another row too.
   const own = found.filter(({ userId }) => userId === personId)
   const others = found.filter(({ userId }) => userId !== personId)
   for (const { organizationKey, userId } of own) {
     await erasing(database, async (client) => {
       const { pseudonym } = person
-      // Until the end of the transaction nobody else adds users to the organization.
+      // No other transaction adds users to the organization until this one ends.
       await userStatements.lock.run(client, { organizationKey })
       await erase.mergeUsers.run(client, { organizationKey, userId, pseudonym })
       await rewriteUsers(client, organizationKey, [userId], person)
@@ -60,7 +58,7 @@ export async function eraseUsers(
       await countErased(client, erasureId, { users: 1, userVersions })
     })
   }
-  for (const users of piecesOf(others, USERS_A_PIECE, (user) => user.organizationKey)) {
+  for (const users of chunksOf(others, USERS_A_CHUNK, (user) => user.organizationKey)) {
     await erasing(database, async (client) => {
       const { organizationKey } = users[0]
       const userIds = users.map(({ userId }) => userId)

@@ -1,6 +1,5 @@
 import { transaction } from '../../../core/database/pool.ts'
 import type { Client, Database } from '../../../core/database/pool.ts'
-import type { RowOf } from '../../../core/database/statement.ts'
 import * as erase from '../../../core/database/statements/erase.ts'
 
 /** Where a person is erased. */
@@ -25,18 +24,15 @@ const NOTHING = {
 }
 export type ErasedCounts = Readonly<typeof NOTHING>
 
-/** A transaction whose statements may take long: for one look through everything. */
-export function lookThrough<T>(
-  database: Database,
-  work: (client: Client) => Promise<T>,
-): Promise<T> {
+/** A transaction without time limits, for a statement that reads all data. */
+export function reading<T>(database: Database, work: (client: Client) => Promise<T>): Promise<T> {
   return transaction(database, async (client) => {
     await erase.noTimeLimits.run(client)
     return work(client)
   })
 }
 
-/** A transaction that rewrites what is stored: the feed of changes says of what. */
+/** A transaction whose changes are `erased` in the feed of changes. */
 export function erasing<T>(database: Database, work: (client: Client) => Promise<T>): Promise<T> {
   return transaction(database, async (client) => {
     await erase.begin.run(client)
@@ -44,8 +40,8 @@ export function erasing<T>(database: Database, work: (client: Client) => Promise
   })
 }
 
-/** Has every answer thrown away that was asked for before this is called; waits for commits under way. */
-export async function supersedeAnswers(
+/** Makes claims discard every response that was requested before this call; waits for commits in progress. */
+export async function supersedeClaims(
   database: Database,
   organizationId: string | null,
 ): Promise<void> {
@@ -56,17 +52,6 @@ export async function supersedeAnswers(
       taken = await erase.claimBatches.run(database, { organizationId, claimNo, waits })
     } while (taken > 0)
   }
-}
-
-/** Puts the pseudonym in the place of the id in the listings of one batch. @returns how many rows changed */
-export async function renameMember(
-  client: Client,
-  member: { batchKey: number; userId: string; pseudonym: string },
-): Promise<number> {
-  const ofDocuments = await erase.renameDocumentUsers.run(client, member)
-  const ofGroups = await erase.renameUserGroupMembers.run(client, member)
-  await erase.forgetListings.run(client, member)
-  return ofDocuments + ofGroups
 }
 
 /** Adds to the counts of an erasure, in the transaction that did it. */
@@ -80,52 +65,33 @@ export async function countErased(
   await erase.count.run(client, { erasureId, ...all })
 }
 
-/** A table with columns that can hold text, and the statements for it. */
-export type TextTable = RowOf<typeof erase.textColumns>
-
-/** A row's place, and its columns that can hold text as JSON text, by their names. */
-export interface TextRow {
-  readonly tid: string
-  readonly texts: string
-}
-
-/** A row that may speak of a person. */
-export interface FoundText {
-  readonly tid: string
-  /** Characters of its texts. */
-  readonly units: number
-}
-
-/** Rows that may speak of a person. @param organizationKeys null for all rows */
-export async function findTexts(
-  client: Client,
-  { find }: TextTable,
-  { userId, pattern }: { readonly userId: string | null; readonly pattern: string },
-  organizationKeys: readonly number[] | null,
-): Promise<FoundText[]> {
-  return (await client.query<FoundText>(find, [pattern, organizationKeys, userId])).rows
-}
-
-/** Locks rows; those that moved meanwhile, or that somebody else has locked, are left out. */
-export async function lockTexts(
-  client: Client,
-  { lock }: TextTable,
-  tids: readonly string[],
-): Promise<TextRow[]> {
-  return (await client.query<TextRow>(lock, [tids])).rows
-}
-
-export async function rewriteTexts(
-  client: Client,
-  { rewrite }: TextTable,
-  rows: readonly TextRow[],
-): Promise<void> {
-  if (rows.length === 0) return
-  const items = rows.map(({ tid, texts }) => `{"tid":${JSON.stringify(tid)},"texts":${texts}}`)
-  await client.query(rewrite, [`[${items.join()}]`])
-}
-
-/** Takes the planner's samples of values anew, so that none of the person is left in them. */
+/** Recomputes the planner's statistics, which contain samples of values. */
 export async function refreshStatistics(on: Database): Promise<void> {
   for (const { statement } of await erase.analyze.all(on)) await on.query(statement)
+}
+
+/** Characters that are rewritten in one transaction, except for a longer row: PostgreSQL and V8 limit the size of a value. */
+const UNITS_MAX = 16_000_000
+
+/**
+ * Splits rows into chunks, one for each transaction: of one group, of at most `rowsMax` rows, and of UNITS_MAX characters.
+ * @param rows ordered by group; `units` are the characters of a row
+ */
+export function chunksOf<T extends { readonly units: number }>(
+  rows: readonly T[],
+  rowsMax: number,
+  groupOf: (row: T) => unknown = () => null,
+): [T, ...T[]][] {
+  const chunks: [T, ...T[]][] = []
+  let units = 0
+  for (const row of rows) {
+    const last = chunks.at(-1)
+    units += row.units
+    const isFull = last === undefined || last.length === rowsMax || units > UNITS_MAX
+    if (isFull || groupOf(last[0]) !== groupOf(row)) {
+      chunks.push([row])
+      units = row.units
+    } else last.push(row)
+  }
+  return chunks
 }
