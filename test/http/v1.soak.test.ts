@@ -8,11 +8,15 @@ import { startWorker } from '../../src/worker/worker.ts'
 import type { RunningWorker } from '../../src/worker/worker.ts'
 import { openLive, settled } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
+import { until } from '../helpers/until.ts'
 import { eventsOf } from './event-stream.ts'
 import type { ServerEvent } from './event-stream.ts'
 import { BEARER, serveApp } from './served.ts'
 
 const NO_RUN = '00000000-0000-4000-8000-000000000000'
+/** Statements of this database that wait for a lock. */
+const WAITING = `select count(*) as waiting from pg_stat_activity
+  where datname = current_database() and wait_event_type = 'Lock'`
 /** As many runs can be followed at a time. */
 const STREAMS_MAX = 200
 
@@ -124,16 +128,19 @@ describe('the API', () => {
     const lock = await live.database.pool.connect()
     await lock.query('begin; lock table sync.runs in access exclusive mode')
     const request = `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: ${BEARER.authorization}\r\n\r\n`
-    await Promise.all(
-      Array.from({ length: STREAMS_MAX }, async () => {
-        const socket = connect(Number(port), hostname)
-        socket.on('error', () => {})
-        socket.end(request)
-        await once(socket, 'close')
-      }),
-    )
+    const sockets = Array.from({ length: STREAMS_MAX }, () => connect(Number(port), hostname))
+    for (const socket of sockets) socket.write(request)
+    await until('the requests wait for the table', async () => {
+      const { rows } = await lock.query(WAITING)
+      return rows[0].waiting >= live.database.pool.options.max
+    })
+    await Promise.all(sockets.map((socket) => once(socket.destroy(), 'close')))
+    // The server has seen them close when it accepts the next connection.
+    await fetch(`${http.url}/healthz`)
     await lock.query('rollback')
     lock.release()
+    // The requests of the closed connections come to their end meanwhile.
+    for (let each = 0; each < 20; each += 1) await ask('GET', path.replace('/events', ''))
     const stays = await fetch(http.url + path, { headers: BEARER })
     expect(stays.status).toBe(200)
     await stays.body?.cancel()
