@@ -237,7 +237,6 @@ describe('the API', () => {
     live.standIn.setFaults([{ kind: 'empty-list', match: { operation: 'users', organizationId } }])
     const row = await live.run()
     const { body } = await ask('GET', `/v1/held?runId=${row.run_id}`)
-    expect(body['items'].length).toBeGreaterThan(0)
     const held = body['items'].find(({ kind }: { kind: string }) => kind === 'organization')
     expect(held).toMatchObject({ organizationId, usersBefore: held.usersMissing })
     const path = `/v1/held/${held.heldId}/accept`
@@ -281,17 +280,13 @@ describe('the API', () => {
   })
 
   test('listings come in pages that link to the next one', async () => {
-    for (let each = 0; each < 5; each += 1) await ask('POST', '/v1/runs', {})
-    const seen: string[] = []
-    let next: string | null = '/v1/runs?limit=2&status=queued'
-    while (next !== null) {
-      const { headers, body } = await ask('GET', next)
-      seen.push(...body['items'].map(({ runId }: { runId: string }) => runId))
-      const link = headers.get('link')
-      expect(link === null).toBe(body['nextCursor'] === null)
-      next = link === null ? null : (/^<(.+)>; rel="next"$/.exec(link)?.[1] ?? null)
-    }
-    expect(new Set(seen).size).toBe(5)
+    for (let each = 0; each < 2; each += 1) await ask('POST', '/v1/runs', {})
+    const first = await ask('GET', '/v1/runs?limit=1&status=queued')
+    const link = /^<(.+)>; rel="next"$/.exec(first.headers.get('link') ?? '')?.[1] ?? ''
+    expect(link).toContain('status=queued')
+    const second = await ask('GET', link)
+    expect([second.headers.get('link'), second.body['nextCursor']]).toEqual([null, null])
+    expect(second.body['items']).toHaveLength(1)
     const wrong = await ask('GET', '/v1/runs?cursor=nonsense')
     expect(wrong).toMatchObject({
       status: 400,
