@@ -20,8 +20,8 @@ import { listingsOn } from './listings.ts'
 import { askingOn, runsOn } from './runs.ts'
 import { scheduleOn } from './schedule.ts'
 import { searchOn } from './search.ts'
-import { settlingOn } from './settle-waiting.ts'
 import { thingsOn } from './things.ts'
+import { settlingOn } from './waiting.ts'
 
 const NEED = ['database', 'queue'] as const
 

@@ -1,7 +1,14 @@
+import type * as z from 'zod'
 import { AttentionByKindSchema } from '../documents/attention.ts'
 import type { AttentionByKind } from '../documents/attention.ts'
 import { checked } from '../documents/check.ts'
-import { MISSING_NAMED, SetAsideBySchema } from '../documents/waiting.ts'
+import {
+  AcceptHeldSchema,
+  HeldIdSchema,
+  MISSING_NAMED,
+  RefuseHeldSchema,
+  SetAsideBySchema,
+} from '../documents/waiting.ts'
 import type { Held, RejectedChoice } from '../documents/waiting.ts'
 import { UsageError } from '../base/errors.ts'
 import { noteAction } from '../core/database/actions.ts'
@@ -12,6 +19,9 @@ import * as attention from '../core/database/statements/attention.ts'
 import * as held from '../core/database/statements/held.ts'
 import * as pages from '../core/database/statements/pages.ts'
 import * as rejected from '../core/database/statements/rejected.ts'
+import { decideHeld } from '../core/sync/held.ts'
+import type { HeldDecision } from '../core/sync/held.ts'
+import type { CollabSync, Parts } from './collab-sync.ts'
 
 /** What needs a person now, one row a kind, the most urgent first. */
 export async function readAttention(database: Database): Promise<AttentionByKind[]> {
@@ -112,4 +122,35 @@ export async function settleRejected(
         : `Of ${ids.length} ids ${found} are of rejected records that are open or set aside: nothing was done.`,
     )
   })
+}
+
+/** Settles what waits for a person: held listings and rejected records. */
+export function settlingOn({
+  database,
+  by,
+}: Parts): Pick<CollabSync, 'acceptHeld' | 'refuseHeld' | 'setAsideRejectedRecords'> {
+  const decide = (
+    heldId: number,
+    resolution: HeldDecision['resolution'],
+    { runId, reason }: z.output<typeof AcceptHeldSchema>,
+  ) => {
+    const choice = { heldId: checked(HeldIdSchema, heldId, 'heldId'), runId: runId ?? null }
+    const decision = { resolution, by, reason: reason ?? null }
+    return decideHeld({ database }, choice, decision)
+  }
+  return {
+    async acceptHeld(heldId, request = {}) {
+      const given = checked(AcceptHeldSchema, request, '')
+      const { runId, users } = await decide(heldId, 'accepted', given)
+      return { runId, accepted: 1, removed: users }
+    },
+    async refuseHeld(heldId, request) {
+      const given = checked(RefuseHeldSchema, request, '')
+      const { runId, users } = await decide(heldId, 'refused', given)
+      return { runId, refused: 1, kept: users }
+    },
+    async setAsideRejectedRecords(choice, { reason }) {
+      return { changed: await settleRejected(database, choice, { by, reason }) }
+    },
+  }
 }

@@ -84,31 +84,6 @@ test('names from the catalog are listed beside the ids, and organizations are fo
   )
 })
 
-test('a scope fails until it is stored, also where a later run asks for it alone', async () => {
-  const [organizationId = '', other = ''] = live.world.organizationIds()
-  const [place] = [...places(live.world)].filter((each) => each.organizationId === organizationId)
-  const { documentId = '', annotationId = '' } = place ?? {}
-  live.standIn.setFaults([
-    {
-      kind: 'forbidden',
-      match: { operation: 'comments', organizationId, documentId, annotationId },
-    },
-    { kind: 'forbidden', match: { operation: 'users', organizationId: other } },
-  ])
-  await live.run()
-  const users =
-    [...live.world.documentIds(other)].length + [...live.world.groupIds(other)].length + 1
-  expect(await failing()).toEqual({ [organizationId]: 1, [other]: users })
-  // The same scopes failing again are not counted twice.
-  await live.run()
-  expect(await failing()).toEqual({ [organizationId]: 1, [other]: users })
-  live.standIn.setFaults([])
-  await live.run({ scope: { organizationIds: [organizationId], documentId, annotationId } })
-  expect(await failing()).toEqual({ [other]: users })
-  await live.run()
-  expect(await failing()).toEqual({})
-})
-
 /** Every count equals one of the rows themselves. */
 async function expectCounted() {
   const organizations = await listed()
@@ -130,9 +105,4 @@ async function expectCounted() {
 
 async function listed() {
   return (await collabSync.listOrganizations()).items
-}
-
-async function failing(): Promise<Record<string, number>> {
-  const those = (await listed()).filter((each) => each.failing > 0)
-  return Object.fromEntries(those.map((each) => [each.organizationId, each.failing]))
 }

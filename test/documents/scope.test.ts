@@ -45,12 +45,8 @@ describe('a scope', () => {
     [{ organizationIds: [''] }, 'scope.organizationIds.0 must not be empty.'],
     [{ organizationIds: ['o', 7] }, 'scope.organizationIds.1 must be a text.'],
     [{ organizationIds, documentId: '' }, 'scope.documentId must not be empty.'],
-    [{ ...thread, annotationId: '' }, 'scope.annotationId must not be empty.'],
     [{ ...thread, commentIds: [] }, 'scope.commentIds must not be empty.'],
     [{ ...thread, commentIds: [1.5] }, 'scope.commentIds.0 must be a whole number.'],
-    [{ userIds: [] }, 'scope.userIds must not be empty.'],
-    [{ organizationUserGroupIds: [''] }, 'scope.organizationUserGroupIds.0 must not be empty.'],
-    [{ operations: [] }, 'scope.operations must not be empty.'],
     [{ operations: ['likes'] }, 'scope.operations.0 must be users or comments.'],
     [{ documentId: 'd' }, 'scope.documentId needs exactly one organization in organizationIds.'],
     [

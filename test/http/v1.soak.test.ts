@@ -1,16 +1,24 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { jobs } from '../../jobs/index.ts'
 import type { App } from '../../src/worker/app.ts'
 import type { RunningHttp } from '../../src/http/start-http.ts'
 import { startWorker } from '../../src/worker/worker.ts'
 import type { RunningWorker } from '../../src/worker/worker.ts'
-import { QUEUE_KINDS, isMissing, openLive, settled } from '../helpers/live.ts'
+import { openLive, settled } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
+import { until } from '../helpers/until.ts'
 import { eventsOf } from './event-stream.ts'
 import type { ServerEvent } from './event-stream.ts'
 import { BEARER, serveApp } from './served.ts'
 
 const NO_RUN = '00000000-0000-4000-8000-000000000000'
+/** Statements of this database that wait for a lock. */
+const WAITING = `select count(*) as waiting from pg_stat_activity
+  where datname = current_database() and wait_event_type = 'Lock'`
+/** As many runs can be followed at a time. */
+const STREAMS_MAX = 200
 
 interface Answer {
   readonly status: number
@@ -18,15 +26,14 @@ interface Answer {
   readonly body: Record<string, any>
 }
 
-describe.each(QUEUE_KINDS)('the API, with the queue on %s', (queue) => {
+describe('the API', () => {
   let live: Live
   let app: App
   let http: RunningHttp
   let worker: RunningWorker | null
 
-  beforeEach(async (context) => {
-    if (isMissing(queue)) return context.skip()
-    live = await openLive(queue)
+  beforeEach(async () => {
+    live = await openLive('postgres')
     await live.importCatalog()
     app = await live.openApp()
     http = await serveApp(app)
@@ -113,6 +120,51 @@ describe.each(QUEUE_KINDS)('the API, with the queue on %s', (queue) => {
     expect((await ended).done).toBe(true)
   })
 
+  test('a client that leaves before the first event of a run leaves no stream behind', async () => {
+    const { headers } = await ask('POST', '/v1/runs', {})
+    const path = `${headers.get('location')}/events`
+    const { hostname, port } = new URL(http.url)
+    // Nobody's run can be found while this lasts, and by its end they are gone.
+    const lock = await live.database.pool.connect()
+    await lock.query('begin; lock table sync.runs in access exclusive mode')
+    const request = `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: ${BEARER.authorization}\r\n\r\n`
+    const sockets = Array.from({ length: STREAMS_MAX }, () => connect(Number(port), hostname))
+    for (const socket of sockets) socket.write(request)
+    await until('the requests wait for the table', async () => {
+      const { rows } = await lock.query(WAITING)
+      return rows[0].waiting >= live.database.pool.options.max
+    })
+    await Promise.all(sockets.map((socket) => once(socket.destroy(), 'close')))
+    // The server has seen them close when it accepts the next connection.
+    await fetch(`${http.url}/healthz`)
+    await lock.query('rollback')
+    lock.release()
+    // The requests of the closed connections come to their end meanwhile.
+    for (let each = 0; each < 20; each += 1) await ask('GET', path.replace('/events', ''))
+    const stays = await fetch(http.url + path, { headers: BEARER })
+    expect(stays.status).toBe(200)
+    await stays.body?.cancel()
+  })
+
+  test('a stream sends a comment while nothing happens, so that no proxy closes it', async () => {
+    const { headers } = await ask('POST', '/v1/runs', {})
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    try {
+      const { body } = await fetch(`${http.url}${headers.get('location')}/events`, {
+        headers: BEARER,
+      })
+      let text = ''
+      for await (const part of body?.pipeThrough(new TextDecoderStream()) ?? []) {
+        text += part
+        if (text.includes(': still here\n\n')) break
+        if (text.includes('event: run')) vi.advanceTimersByTime(15_000)
+      }
+      expect(text).toContain(': still here\n\n')
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+
   test('two posts with one Idempotency-Key make one run, at once or later, and another scope is refused', async () => {
     const [organizationId = ''] = live.world.organizationIds()
     const key = { 'idempotency-key': 'nightly of 21 November' }
@@ -185,7 +237,6 @@ describe.each(QUEUE_KINDS)('the API, with the queue on %s', (queue) => {
     live.standIn.setFaults([{ kind: 'empty-list', match: { operation: 'users', organizationId } }])
     const row = await live.run()
     const { body } = await ask('GET', `/v1/held?runId=${row.run_id}`)
-    expect(body['items'].length).toBeGreaterThan(0)
     const held = body['items'].find(({ kind }: { kind: string }) => kind === 'organization')
     expect(held).toMatchObject({ organizationId, usersBefore: held.usersMissing })
     const path = `/v1/held/${held.heldId}/accept`
@@ -202,21 +253,14 @@ describe.each(QUEUE_KINDS)('the API, with the queue on %s', (queue) => {
     expect((await ask('POST', refusing, { reason: 'again' })).status).toBe(409)
   })
 
-  test('what was rejected is listed', async () => {
-    live.standIn.setFaults([{ kind: 'poison', poison: 'string-record', times: 3 }])
-    const row = await live.run()
-    const { body } = await ask('GET', `/v1/rejected-records?runId=${row.run_id}`)
-    expect(body['items'].length).toBeGreaterThan(0)
-    expect(body['items'][0]).toMatchObject({ runId: row.run_id, isCut: false })
-  })
-
-  test('what was rejected is set aside by its ids or its run, and makes no later run partial', async () => {
+  test('what was rejected is listed and set aside, by its ids or its run, and makes no later run partial', async () => {
     live.standIn.setFaults([{ kind: 'poison', poison: 'big-id' }])
     const row = await live.run()
     expect(row.status).toBe('partial')
     const listed = `/v1/rejected-records?runId=${row.run_id}`
     const { body } = await ask('GET', listed)
-    expect(body['items'][0]).toMatchObject({ isWhole: true })
+    const whole = { runId: row.run_id, isCut: false, isWhole: true }
+    expect(body['items'][0]).toMatchObject(whole)
     const path = '/v1/rejected-records/set-aside'
     const rejectedRecordIds = [body['items'][0].rejectedRecordId]
     const one = await ask('POST', path, { rejectedRecordIds, reason: 'known' })
@@ -236,17 +280,13 @@ describe.each(QUEUE_KINDS)('the API, with the queue on %s', (queue) => {
   })
 
   test('listings come in pages that link to the next one', async () => {
-    for (let each = 0; each < 5; each += 1) await ask('POST', '/v1/runs', {})
-    const seen: string[] = []
-    let next: string | null = '/v1/runs?limit=2&status=queued'
-    while (next !== null) {
-      const { headers, body } = await ask('GET', next)
-      seen.push(...body['items'].map(({ runId }: { runId: string }) => runId))
-      const link = headers.get('link')
-      expect(link === null).toBe(body['nextCursor'] === null)
-      next = link === null ? null : (/^<(.+)>; rel="next"$/.exec(link)?.[1] ?? null)
-    }
-    expect(new Set(seen).size).toBe(5)
+    for (let each = 0; each < 2; each += 1) await ask('POST', '/v1/runs', {})
+    const first = await ask('GET', '/v1/runs?limit=1&status=queued')
+    const link = /^<(.+)>; rel="next"$/.exec(first.headers.get('link') ?? '')?.[1] ?? ''
+    expect(link).toContain('status=queued')
+    const second = await ask('GET', link)
+    expect([second.headers.get('link'), second.body['nextCursor']]).toEqual([null, null])
+    expect(second.body['items']).toHaveLength(1)
     const wrong = await ask('GET', '/v1/runs?cursor=nonsense')
     expect(wrong).toMatchObject({
       status: 400,
@@ -273,28 +313,20 @@ describe.each(QUEUE_KINDS)('the API, with the queue on %s', (queue) => {
     expect(removed.body).toMatchObject({ cron: null, next: null, setBy: 'schedule remove' })
   })
 
-  test('a wrong scope is refused by its member, whatever is wrong with it, and starts nothing', async () => {
+  test('a wrong body is refused by its member, and starts nothing', async () => {
     const members = async (body: unknown) => {
       const answer = await ask('POST', '/v1/runs', body)
       return [answer.status, ...(answer.body['errors'] ?? []).map((each: any) => each.member)]
     }
-    expect(await members({ scope: { organisationIds: ['x'] } })).toEqual([
-      400,
-      'scope.organisationIds',
+    for (const [body, ...expected] of [
+      [{ scope: { organisationIds: ['x'] } }, 400, 'scope.organisationIds'],
+      [{ scope: { commentIds: [1.5] } }, 400, 'scope.commentIds.0'],
+      [{ scope: { documentId: 'd' } }, 400, 'scope.documentId'],
+      [{ scopes: {} }, 400, 'scopes'],
+      [[], 400, ''],
+      [{ scope: { organizationIds: ['nobody'] } }, 422],
     ])
-    expect(await members({ scope: { commentIds: [1.5] } })).toEqual([400, 'scope.commentIds.0'])
-    expect(await members({ scope: { documentId: 'd' } })).toEqual([400, 'scope.documentId'])
-    expect(await members({ scope: { organizationIds: ['a\0b'] } })).toEqual([
-      400,
-      'scope.organizationIds.0',
-    ])
-    expect(await members({ scope: { organizationIds: ['\ud800'] } })).toEqual([
-      400,
-      'scope.organizationIds.0',
-    ])
-    expect(await members({ scopes: {} })).toEqual([400, 'scopes'])
-    expect(await members([])).toEqual([400, ''])
-    expect(await members({ scope: { organizationIds: ['nobody'] } })).toEqual([422])
+      expect(await members(body)).toEqual(expected)
     const { rows } = await live.database.pool.query('select count(*) from sync.runs')
     expect(rows).toEqual([{ count: 0 }])
   })

@@ -125,12 +125,9 @@ function unauthorized(detail: string): ProblemError {
  */
 function hostFault(request: FastifyRequest): string | null {
   const host = parsed(`http://${request.headers.host ?? ''}`)
-  if (host === null || !isThisMachine(host.hostname))
-    return 'Without HTTP_TOKEN this server answers to names of this machine only, such as localhost.'
-  const port = Number(host.port || 80)
-  return port === request.socket.localPort
+  return host !== null && isThisMachine(host.hostname)
     ? null
-    : `Host names port ${port}, but this server listens on ${request.socket.localPort}.`
+    : 'Without HTTP_TOKEN this server answers to names of this machine only, such as localhost.'
 }
 
 /** What is wrong with where a browser says that a request comes from; null where it comes from our own pages. */

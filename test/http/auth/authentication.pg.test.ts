@@ -93,15 +93,6 @@ describe('without the token', () => {
     },
   )
 
-  test('the probes answer', async () => {
-    expect((await ask('GET', '/healthz')).statusCode).toBe(200)
-    expect((await ask('GET', '/readyz')).json()).toEqual({
-      status: 'ready',
-      postgresql: 'ready',
-      queue: 'ready',
-    })
-  })
-
   test('a program reads a problem that says how to show the token', async () => {
     const answer = await ask('GET', '/v1/runs')
     expect(answer.headers).toMatchObject({
@@ -137,21 +128,6 @@ describe('a bearer', () => {
       )
     for (const authorization of ['Bearer', 'Bearer ', `Basic ${btoa(`:${TOKEN}`)}`, TOKEN])
       expect((await ask('GET', '/v1/runs', { authorization })).statusCode).toBe(401)
-  })
-
-  test('is refused when it is wrong again and again, and no other one is', async () => {
-    stopClock()
-    const wrong = { authorization: 'Bearer wrong-wrong-wrong-wrong' }
-    const from = '10.200.0.1'
-    const answers: LightMyRequestResponse[] = []
-    for (let each = 0; each < 15; each += 1)
-      answers.push(await ask('GET', '/v1/runs', wrong, undefined, from))
-    const refused = answers.filter(({ statusCode }) => statusCode === 429)
-    expect(refused).toHaveLength(5)
-    expect(answers.filter(({ statusCode }) => statusCode === 401)).toHaveLength(10)
-    expect(Number(refused[0]?.headers['retry-after'])).toBeGreaterThan(0)
-    expect((await ask('GET', '/v1/runs', BEARER)).statusCode).toBe(200)
-    expect((await signIn('wrong', OWN, '/', from)).statusCode).toBe(429)
   })
 })
 
@@ -195,18 +171,6 @@ describe('a bearer that a proxy adds', () => {
     const { isForeign } = openTokens(JWT, live.database.pool)
     expect(isForeign(JWT.replace('c', 'd'))).toBe(false)
   })
-})
-
-test('whose tries they are is what a proxy on this machine says, and nobody else', async () => {
-  stopClock()
-  const wrong = { authorization: 'Bearer wrong-wrong-wrong-wrong', 'x-forwarded-for': '10.201.0.1' }
-  const tries = (from: string) =>
-    Promise.all(Array.from({ length: 10 }, () => ask('GET', '/v1/runs', wrong, undefined, from)))
-  await tries('10.202.0.1')
-  expect((await ask('GET', '/v1/runs', wrong, undefined, '127.0.0.1')).statusCode).toBe(401)
-  await tries('127.0.0.1')
-  expect((await ask('GET', '/v1/runs', wrong, undefined, '127.0.0.1')).statusCode).toBe(429)
-  expect((await ask('GET', '/v1/runs', BEARER, undefined, '127.0.0.1')).statusCode).toBe(200)
 })
 
 describe('signing in', () => {
@@ -264,19 +228,17 @@ describe('signing in', () => {
       expect((await signIn(TOKEN, headers)).statusCode).toBe(403)
   })
 
-  test('out takes the cookie', async () => {
+  test('out takes the cookie, over https also one that was given over http', async () => {
     const cookie = await cookieOf(await signIn(TOKEN))
-    const answer = await ask('POST', '/sign-out', { ...OWN, cookie })
-    expect(answer.statusCode).toBe(303)
-    expect(String(answer.headers['set-cookie'])).toMatch(/^collab-sync-session=; Max-Age=0/)
-  })
-
-  test('out over https takes a cookie that was given over http too', async () => {
-    const cookie = await cookieOf(await signIn(TOKEN))
+    const namesFrom = async (headers: Record<string, string>) => {
+      const answer = await ask('POST', '/sign-out', { ...headers, cookie })
+      expect(answer.statusCode).toBe(303)
+      return [answer.headers['set-cookie']].flat().map((set) => String(set).split('; ', 2))
+    }
+    const taken = ['collab-sync-session=', 'Max-Age=0']
+    expect(await namesFrom(OWN)).toEqual([taken])
     const secure = { host: 'sync.example.com', origin: 'https://sync.example.com' }
-    const { headers } = await ask('POST', '/sign-out', { ...secure, cookie })
-    const names = [headers['set-cookie']].flat().map((set) => String(set).split('=')[0])
-    expect(names).toEqual(['collab-sync-session', '__Host-collab-sync-session'])
+    expect(await namesFrom(secure)).toEqual([taken, ['__Host-collab-sync-session=', 'Max-Age=0']])
   })
 })
 

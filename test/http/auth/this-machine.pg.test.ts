@@ -47,13 +47,8 @@ describe('without HTTP_TOKEN', () => {
     expect(await statusOf('DELETE', '/v1/schedule')).toBe(200)
   })
 
-  test('a Host that is not a name of this machine with our port answers 403, at the probes too', async () => {
-    for (const host of [
-      'evil.example',
-      `evil.example:${port}`,
-      'localhost:1',
-      `127.0.0.1.evil:${port}`,
-    ])
+  test('a Host that is not a name of this machine answers 403, at the probes too', async () => {
+    for (const host of ['evil.example', `evil.example:${port}`, `127.0.0.1.evil:${port}`])
       for (const path of ['/', '/v1/runs', '/healthz', '/nowhere', '/%'])
         expect(await statusOf('GET', path, { host }), `${host} ${path}`).toBe(403)
     for (const host of [
@@ -61,6 +56,8 @@ describe('without HTTP_TOKEN', () => {
       `127.0.0.1:${port}`,
       `[::1]:${port}`,
       `LOCALHOST:${port}`,
+      // Through a tunnel from another port.
+      'localhost:1',
     ])
       expect(await statusOf('GET', '/v1/runs', { host }), host).toBe(200)
   })

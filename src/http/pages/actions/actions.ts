@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { CollabSync } from '../../../client/collab-sync.ts'
-import { countHeld, decideHeld, HELD_CHANGED } from '../../../client/settle-waiting.ts'
+import { countHeld, decideHeld, HELD_CHANGED } from '../../../core/sync/held.ts'
 import * as holds from '../../../core/database/statements/held.ts'
 import { countScopes } from '../../../core/run/start.ts'
 import { CatalogLineSchema } from '../../../documents/catalog-line.ts'
