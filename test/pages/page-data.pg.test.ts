@@ -71,25 +71,6 @@ test('days lead to the run that needs a look, and tell what the checks noticed',
   }).toEqual(rows[0])
 })
 
-test('ages of checks put every scope into one group', async () => {
-  const { pool } = live.database
-  const { rows } = await pool.query(
-    'select sum(scopes)::int as scopes from collab_store.batches where scopes > 0',
-  )
-  // Held listings have a check of their own: none.
-  for (const table of ['organizations', 'user_groups', 'documents'])
-    await pool.query(`update collab_store.${table} set own_checked_at = null`)
-  const checkAges = async () =>
-    (await pages.checkAges.all(pool, { bounds: [3600, 7200] })).map(({ scopes }) => scopes)
-  expect(await checkAges()).toEqual([rows[0].scopes, 0, 0, 0])
-  await pool.query(`update collab_store.batches set checked_at = now() - interval '90 minutes'`)
-  expect(await checkAges()).toEqual([0, rows[0].scopes, 0, 0])
-  await pool.query(`update collab_store.batches set checked_at = now() - interval '3 hours'`)
-  expect(await checkAges()).toEqual([0, 0, rows[0].scopes, 0])
-  await pool.query('update collab_store.batches set checked_at = null')
-  expect(await checkAges()).toEqual([0, 0, 0, rows[0].scopes])
-})
-
 test('held listings come with who would leave and who stays', async () => {
   const { pool } = live.database
   const { rows } = await pool.query(

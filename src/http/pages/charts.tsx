@@ -147,23 +147,6 @@ export function ticksUpTo(most: number): number[] {
   return Array.from({ length: Math.max(1, Math.ceil(most / step)) + 1 }, (_, place) => place * step)
 }
 
-/** A bar that fills a part of its cell; its length in words for those who only hear it. */
-export function ShareBar({
-  share,
-  words,
-  colour,
-}: {
-  share: number
-  words: string
-  colour: Series['colour']
-}) {
-  return (
-    <svg class="share" role="img" aria-label={words}>
-      <rect width={`${rounded(share * 100)}%`} height="100%" fill={`var(--chart-${colour})`} />
-    </svg>
-  )
-}
-
 /** To hundredths: more would be bytes that nobody sees. */
 function rounded(n: number): number {
   return Math.round(n * 100) / 100

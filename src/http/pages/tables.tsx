@@ -5,7 +5,7 @@ import type { Fields } from './elements.tsx'
 export type Column<Row> = readonly [
   head: string,
   cell: (row: Row) => ComponentChildren,
-  kind?: 'number' | 'id' | 'nowrap' | 'wide',
+  kind?: 'number' | 'id' | 'nowrap',
 ]
 
 /** What a table shows. */

@@ -1,14 +1,8 @@
 import type { RowOf } from '../../../core/database/statement.ts'
-import type {
-  activityByDay,
-  checkAges,
-  runsByDay,
-} from '../../../core/database/statements/pages.ts'
-import type { Freshness } from '../../../documents/freshness.ts'
-import { count, counted } from '../../../documents/format.ts'
-import { BarChart, ShareBar } from '../charts.tsx'
+import type { activityByDay, runsByDay } from '../../../core/database/statements/pages.ts'
+import { counted } from '../../../documents/format.ts'
+import { BarChart } from '../charts.tsx'
 import { Badge, Sign, STATUS_TONES } from '../elements.tsx'
-import { Table } from '../tables.tsx'
 
 /** Comments, edits and deletions, day by day. */
 export function ActivityChart({ days }: { days: readonly RowOf<typeof activityByDay>[] }) {
@@ -40,66 +34,6 @@ const AXIS_DAY = new Intl.DateTimeFormat('en-GB', {
 
 function sum(values: readonly number[]): number {
   return values.reduce((all, value) => all + value, 0)
-}
-
-const HOUR_S = 3600
-
-/** Upper bounds of the ages that are kept apart; a nightly run leaves everything below 24 hours, or 26 when it is long. */
-export const AGE_BOUNDS_SECONDS = [1, 6, 12, 26, 48, 7 * 24].map((hours) => hours * HOUR_S)
-
-const NAMES = [
-  'under 1 hour',
-  '1 to 6 hours',
-  '6 to 12 hours',
-  '12 to 26 hours',
-  '26 to 48 hours',
-  '2 to 7 days',
-  'over 7 days',
-  'never checked',
-]
-
-const FRESH_GROUPS = 4
-
-/**
- * How long ago scopes were last checked: a table that is its own picture.
- * @param ages one row a group, for `AGE_BOUNDS_SECONDS`
- */
-export function AgesTable({
-  ages,
-  freshness,
-}: {
-  ages: readonly RowOf<typeof checkAges>[]
-  freshness: Freshness
-}) {
-  const values = ages.map(({ scopes }) => scopes)
-  const all = sum(values)
-  const most = Math.max(1, ...values)
-  return (
-    <Table
-      label="Age of the last check"
-      caption={
-        all === 0
-          ? 'The catalog is empty.'
-          : `${count(freshness.stale)} of ${counted(freshness.scopes, 'scope')} are stale: failing, never checked, or longer ago than promised.`
-      }
-      rows={values.map((scopes, group) => ({ name: NAMES[group], group, scopes }))}
-      columns={[
-        ['Last checked', ({ name }) => name, 'nowrap'],
-        ['Scopes', ({ scopes }) => count(scopes), 'number'],
-        [
-          'Share',
-          ({ group, scopes }) => (
-            <ShareBar
-              share={scopes / most}
-              words={`${Math.round((scopes / Math.max(1, all)) * 100)} %`}
-              colour={group < FRESH_GROUPS ? 1 : 2}
-            />
-          ),
-          'wide',
-        ],
-      ]}
-    />
-  )
 }
 
 type RunDay = RowOf<typeof runsByDay>

@@ -2,20 +2,17 @@ import type { FastifyInstance } from 'fastify'
 import type { ComponentChildren } from 'preact'
 import { describeMemberChange } from '../../../documents/member-change.ts'
 import type { NightlySchedule } from '../../../documents/schedule.ts'
-import type { Run, RunDetails } from '../../../documents/run.ts'
+import type { RunDetails } from '../../../documents/run.ts'
 import * as observed from '../../../core/database/statements/observed.ts'
 import * as pages from '../../../core/database/statements/pages.ts'
 import type { RowOf } from '../../../core/database/statement.ts'
 import { readAttention } from '../../../client/waiting.ts'
-import { describeCounts, duration } from '../../../documents/format.ts'
 import { printable } from '../../../base/printable.ts'
-import { Ago, AskButton, Card, Facts, Sentence, Sign, StatusBadge, Time } from '../elements.tsx'
+import { Ago, AskButton, Card, Sentence, Sign, Time } from '../elements.tsx'
 import { sendPage } from '../layout.tsx'
 import type { PageContext } from '../page-context.ts'
-import { CALLS_PARTS, CallsChart, meanCall } from '../runs/run-parts.tsx'
-import type { CallsPart } from '../runs/run-parts.tsx'
 import { AttentionCard } from './attention.tsx'
-import { ActivityChart, AGE_BOUNDS_SECONDS, AgesTable, RunStrip } from './charts.tsx'
+import { ActivityChart, RunStrip } from './charts.tsx'
 import { nightlyVerdict } from './nightly-verdict.ts'
 import type { Verdict } from './nightly-verdict.ts'
 
@@ -28,9 +25,8 @@ export function overviewRoutes(app: FastifyInstance, context: PageContext): void
 
 async function overview({ collabSync, database }: PageContext): Promise<ComponentChildren> {
   const newestNightly = await pages.newestNightly.first(database)
-  const [nightly, newest, schedule, freshness, attention] = await Promise.all([
+  const [nightly, schedule, freshness, attention] = await Promise.all([
     newestNightly === undefined ? null : collabSync.getRun(newestNightly.runId),
-    collabSync.listRuns({ limit: 1 }).then(({ items }) => items[0] ?? null),
     collabSync.getSchedule(),
     collabSync.getFreshness(),
     readAttention(database),
@@ -43,7 +39,7 @@ async function overview({ collabSync, database }: PageContext): Promise<Componen
           nightly={nightly}
           schedule={schedule}
         />
-        <AttentionCard rows={attention} />
+        <AttentionCard rows={attention} freshness={freshness} />
       </div>
       <MemberChanges
         changes={await observed.recent.all(database, { limit: MEMBER_CHANGES_SHOWN })}
@@ -51,26 +47,9 @@ async function overview({ collabSync, database }: PageContext): Promise<Componen
       <Card title="Runs of 30 days">
         <RunStrip days={await pages.runsByDay.all(database)} />
       </Card>
-      <div class="pair">
-        <Card title="Comments by day">
-          <ActivityChart days={await pages.activityByDay.all(database)} />
-        </Card>
-        <Card title="Age of the last check">
-          <AgesTable
-            ages={await pages.checkAges.all(database, { bounds: AGE_BOUNDS_SECONDS })}
-            freshness={freshness}
-          />
-        </Card>
-      </div>
-      {newest !== null && (
-        <LastRun
-          run={newest}
-          parts={await pages.callsOverTime.all(database, {
-            runId: newest.runId,
-            parts: CALLS_PARTS,
-          })}
-        />
-      )}
+      <Card title="Comments by day">
+        <ActivityChart days={await pages.activityByDay.all(database)} />
+      </Card>
     </>
   )
 }
@@ -132,26 +111,6 @@ function MemberChanges({ changes }: { changes: readonly RowOf<typeof observed.re
           </li>
         ))}
       </ul>
-    </Card>
-  )
-}
-
-/** Calls, retries and latency of the newest run, whoever asked for it. */
-function LastRun({ run, parts }: { run: Run; parts: readonly CallsPart[] }) {
-  return (
-    <Card title="The last run" beside={<a href={`/runs/${run.runId}`}>See the run</a>}>
-      <div class="split">
-        <Facts
-          of={[
-            ['Status', <StatusBadge key="status" status={run.status} />],
-            ['Asked for', <Time key="asked" at={run.requestedAt} />],
-            ['Took', duration(run.durationMs)],
-            ['Calls', describeCounts(run, 'calls')],
-            ['A call took', meanCall(run)],
-          ]}
-        />
-        <CallsChart parts={parts} />
-      </div>
     </Card>
   )
 }

@@ -88,7 +88,6 @@ th .soft { font-weight: 400 }
 tbody tr:last-child > * { border-bottom: 0 }
 .nowrap { white-space: nowrap }
 .number { text-align: end; white-space: nowrap }
-td.wide, th.wide { width: 55% }
 .id { min-width: 7.5rem; max-width: 26rem }
 td .button { white-space: nowrap }
 
@@ -122,7 +121,6 @@ figcaption { color: var(--soft); font-size: var(--small) }
 .bars .tick { text-anchor: end }
 .bars .place { text-anchor: middle }
 .bars line { stroke: var(--line) }
-.share { display: block; width: 100%; height: .875rem }
 summary { width: fit-content; color: var(--accent); font-size: var(--small); cursor: pointer }
 details[open] > summary { margin-bottom: var(--space-3) }
 
