@@ -82,7 +82,9 @@ test('the first digits of a run lead to its page, and to a list where several be
     [twin],
   )
   try {
-    const words = wordsOf(await expectPage(`/runs/${id.slice(0, 8)}`))
+    const several = await pages.get(`/runs/${id.slice(0, 8)}`)
+    expect(several.headers['location']).toBe(`/search?q=${id.slice(0, 8)}`)
+    const words = wordsOf(await expectPage(`/search?q=${id.slice(0, 8)}`))
     expect(words).toContain(id)
     expect(words).toContain(twin)
     await expect(findRun(pool, id.slice(0, 8))).rejects.toThrow(

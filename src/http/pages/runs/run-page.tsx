@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { findRunIds } from '../../../client/run-reports.ts'
 import * as pages from '../../../core/database/statements/pages.ts'
 import type { RunDetails } from '../../../documents/run.ts'
@@ -26,9 +26,8 @@ const READ = { config: { right: 'read' } } as const
 export function runPageRoutes(app: FastifyInstance, context: PageContext): void {
   app.get<{ Params: { runId: string } }>('/runs/:runId', READ, async (request, reply) => {
     const { runId } = request.params
-    const found = (await findRunIds(context.database, runId)) ?? []
-    const [first, ...others] = found
-    if (others.length > 0) return sendSeveral(reply, runId, found)
+    const [first, ...others] = (await findRunIds(context.database, runId)) ?? []
+    if (others.length > 0) return reply.redirect(`/search?q=${runId}`)
     if (first !== undefined && first !== runId) return reply.redirect(`/runs/${first}`)
     const run = first === undefined ? null : await context.collabSync.getRun(first)
     if (run === null) return sendUnknown(reply, 'There is no such run; it may have been pruned.')
@@ -52,24 +51,6 @@ export function runPageRoutes(app: FastifyInstance, context: PageContext): void 
       </>,
     )
   })
-}
-
-/** Where the digits are the beginning of several ids. */
-function sendSeveral(reply: FastifyReply, digits: string, runIds: readonly string[]) {
-  return sendPage(
-    reply,
-    { title: `Runs ${digits}…`, part: '/runs' },
-    <section class="card">
-      <p class="lead">Several runs begin with these digits.</p>
-      <ul>
-        {runIds.map((runId) => (
-          <li key={runId}>
-            <a href={`/runs/${runId}`}>{runId}</a>
-          </li>
-        ))}
-      </ul>
-    </section>,
-  )
 }
 
 async function runContent({ database }: PageContext, run: RunDetails) {

@@ -79,7 +79,6 @@ export function Slowness({
       </div>
       {slowest.length > 0 && (
         <Table
-          label="Slowest organizations"
           caption="The organizations that the run waited longest for"
           rows={slowest}
           columns={[
@@ -117,7 +116,6 @@ export function Failures({ run }: { run: RunDetails }) {
       }
     >
       <Table
-        label="Failures by cause"
         caption="Scopes that gave no usable answer; everything else is in"
         rows={run.failuresByCause}
         columns={[

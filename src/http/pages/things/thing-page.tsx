@@ -191,7 +191,6 @@ function Holds({
   return (
     <Card title={title} id="beneath">
       <Table
-        label={title}
         caption={added.length > 0 ? `${title}, failing ones first` : title}
         empty="There are none."
         rows={beneath.items}
