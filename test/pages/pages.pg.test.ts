@@ -26,6 +26,7 @@ beforeAll(async () => {
   await live.importCatalog()
   pages = await askPages(await live.openApp())
   for (const path of PAGES) await expectPage(path)
+  expect(wordsOf(await expectPage('/'))).toContain('No nightly run yet')
   await live.run()
   await importHostilePlace(live)
   live.standIn.setFaults([
@@ -42,7 +43,9 @@ afterAll(async () => {
 
 test('the overview says whether last night succeeded, when the next run is due, and what needs a person', async () => {
   const words = wordsOf(await expectPage('/'))
-  expect(words).toContain('The last nightly run succeeded in part')
+  expect(words).toContain(
+    `The last nightly run succeeded in part ${String(nightly['problem']).split('`')[0]}`,
+  )
   expect(words).toContain('The next nightly run is due in')
   expect(words).toContain(`${nightly['scopes_failed']} scopes failed at the last request, in `)
   expect(words).toMatch(/listings? lost so many users that collab-sync removed none of them, in /)
