@@ -16,7 +16,7 @@ export function withoutBase(base: string, url: string): string {
 
 /** A page whose links, forms and files are under the base. Text holds no `="`: the renderer escapes its quotes. */
 export function pageUnder(base: string, html: string): string {
-  return html.replaceAll(/\b(?:href|action|src|data-follow)="(?=\/)/g, `$&${base}`)
+  return html.replaceAll(/\b(?:href|action|src)="(?=\/)/g, `$&${base}`)
 }
 
 /** Puts the base before every path of ours in the pages and in the headers Location and Link. */

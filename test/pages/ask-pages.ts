@@ -51,7 +51,18 @@ export function wordsOf(page: Answer): string {
   return words.replaceAll(' , ', ', ')
 }
 
-function unescaped(html: string): string {
+/** The hidden fields of the first form of an action that has such a field. */
+export function formOf(page: Answer, action: string, field: string): Record<string, string> {
+  const forms = page.text.matchAll(
+    new RegExp(`<form[^>]* action="/actions/${action}">.*?</form>`, 'g'),
+  )
+  const all = [...forms].map(([text]) => hiddenFields({ ...page, text }))
+  const found = all.find((fields) => field in fields)
+  if (found === undefined) throw new Error(`${action} is not asked for with ${field}.`)
+  return found
+}
+
+export function unescaped(html: string): string {
   return html
     .replaceAll('&lt;', '<')
     .replaceAll('&gt;', '>')

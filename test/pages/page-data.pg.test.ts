@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import * as held from '../../src/core/database/statements/held.ts'
 import * as pages from '../../src/core/database/statements/pages.ts'
 import { readHeldUsers } from '../../src/client/waiting.ts'
 import { randomChanges } from '../../src/demo/random-changes.ts'
-import { heldListing } from '../../src/http/pages/held.tsx'
 import { openLive } from '../helpers/live.ts'
 import type { Live, RunRow } from '../helpers/live.ts'
 
@@ -69,47 +67,6 @@ test('days lead to the run that needs a look, and tell what the checks noticed',
     edits: sum(activity.map((day) => day.edits)),
     deletions: sum(activity.map((day) => day.deletions)),
   }).toEqual(rows[0])
-})
-
-test('ages of checks put every scope into one group', async () => {
-  const { pool } = live.database
-  const { rows } = await pool.query(
-    'select sum(scopes)::int as scopes from collab_store.batches where scopes > 0',
-  )
-  // Held listings have a check of their own: none.
-  for (const table of ['organizations', 'user_groups', 'documents'])
-    await pool.query(`update collab_store.${table} set own_checked_at = null`)
-  const checkAges = async () =>
-    (await pages.checkAges.all(pool, { bounds: [3600, 7200] })).map(({ scopes }) => scopes)
-  expect(await checkAges()).toEqual([rows[0].scopes, 0, 0, 0])
-  await pool.query(`update collab_store.batches set checked_at = now() - interval '90 minutes'`)
-  expect(await checkAges()).toEqual([0, rows[0].scopes, 0, 0])
-  await pool.query(`update collab_store.batches set checked_at = now() - interval '3 hours'`)
-  expect(await checkAges()).toEqual([0, 0, rows[0].scopes, 0])
-  await pool.query('update collab_store.batches set checked_at = null')
-  expect(await checkAges()).toEqual([0, 0, 0, rows[0].scopes])
-})
-
-test('held listings come with who would leave and who stays', async () => {
-  const { pool } = live.database
-  const { rows } = await pool.query(
-    `select held_id, run_id, users_before from sync.held where kind = 'organization'`,
-  )
-  const { held_id: heldId, run_id: runId, users_before: usersBefore } = rows[0]
-  expect(await held.byOrganization.first(pool, heldListing(heldId))).toMatchObject({
-    heldId,
-    runId,
-    kind: 'organization',
-    organizationId,
-    usersBefore,
-    usersMissing: usersBefore,
-  })
-  const users = (await readHeldUsers(pool, [heldId], 2)).get(heldId)
-  expect(users?.missing.inAll).toBe(usersBefore)
-  expect(users?.missing.first).toHaveLength(2)
-  expect(users?.missing.more).toBe(usersBefore - 2)
-  expect(users?.staying).toEqual({ inAll: 0, more: 0, first: [] })
-  expect(await held.byOrganization.first(pool, heldListing(0))).toBeUndefined()
 })
 
 test('all users of a held listing are paged through, those who leave apart from those who stay', async () => {

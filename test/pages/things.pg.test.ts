@@ -5,7 +5,7 @@ import { addAccessToken } from '../../src/http/auth/access-tokens.ts'
 import { thingPath } from '../../src/http/pages/things/thing-link.tsx'
 import { openLive } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
-import { askPages, hiddenFields, wordsOf } from './ask-pages.ts'
+import { askPages, formOf, hiddenFields, wordsOf } from './ask-pages.ts'
 import type { Answer, PagesAsked } from './ask-pages.ts'
 
 let live: Live
@@ -134,7 +134,9 @@ test('a search with one exact result opens its page; others are listed', async (
   const several = await search(annotationId.slice(0, -1))
   expect(several.status).toBe(200)
   expect(linksOf(several)).toContainEqual([annotationId, thingPath(place)])
-  expect(several.text).toContain(`value="${annotationId.slice(0, -1)}"`)
+  expect(several.text).toMatch(
+    new RegExp(`action="/search".* name="q" [^>]*value="${annotationId.slice(0, -1)}"`),
+  )
   expect(wordsOf(await search('x-none'))).toContain('Nothing was found.')
 })
 
@@ -174,15 +176,4 @@ function linkOf(page: Answer, words: string): string {
   const [, path] = linksOf(page).find(([of]) => of === words) ?? []
   if (path === undefined) throw new Error(`No link says ${words}: ${wordsOf(page)}`)
   return path
-}
-
-/** The hidden fields of the first form of an action that has such a field. */
-function formOf(page: Answer, action: string, field: string): Record<string, string> {
-  const forms = page.text.matchAll(
-    new RegExp(`<form[^>]* action="/actions/${action}">.*?</form>`, 'g'),
-  )
-  const all = [...forms].map(([text]) => hiddenFields({ ...page, text }))
-  const found = all.find((fields) => field in fields)
-  if (found === undefined) throw new Error(`${action} is not asked for with ${field}.`)
-  return found
 }

@@ -41,16 +41,12 @@ export interface HeldCounts {
   readonly answers: string
 }
 
-/** Counts held listings, in all and by the run that last saw them. */
+/** Counts held listings. */
 export async function countHeld(
   { database }: Pick<SyncContext, 'database'>,
   choice: HeldChoice,
-): Promise<{ counts: HeldCounts; byRun: (readonly [runId: string, counts: HeldCounts])[] }> {
-  const places = await holds.byOrganization.all(database, { ...ALL, ...choice })
-  const ofRun = new Map<string, HeldPlace[]>(places.map(({ runId }) => [runId, []]))
-  for (const place of places) ofRun.get(place.runId)?.push(place)
-  const byRun = [...ofRun].map(([runId, its]) => [runId, countsOf(its)] as const)
-  return { counts: countsOf(places), byRun }
+): Promise<HeldCounts> {
+  return countsOf(await holds.byOrganization.all(database, { ...ALL, ...choice }))
 }
 
 const ALL = {

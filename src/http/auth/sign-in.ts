@@ -3,7 +3,8 @@ import type { OutgoingHttpHeaders } from 'node:http'
 import formbody from '@fastify/formbody'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import * as z from 'zod'
-import { renderSignIn, SIGN_IN_STYLE } from '../pages/sign-in.tsx'
+import { renderSignIn } from '../pages/sign-in.tsx'
+import { STYLE } from '../pages/static/style.ts'
 import { pageUnder } from '../base-path.ts'
 import { ProblemError } from '../problem.ts'
 import { originFault } from './authentication.ts'
@@ -76,7 +77,7 @@ export function nextOf(request: FastifyRequest): string {
 
 const SIGN_IN_POLICY = [
   "default-src 'none'",
-  `style-src 'sha256-${createHash('sha256').update(SIGN_IN_STYLE).digest('base64')}'`,
+  `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
   "form-action 'self'",
   "frame-ancestors 'none'",
   "base-uri 'none'",

@@ -41,7 +41,6 @@ export function BarChart({ caption, label, placeHead, places, series }: BarChart
       <details>
         <summary>The numbers</summary>
         <Table
-          label={label}
           caption={label}
           rows={places.map(({ name }, place) => ({ name, place }))}
           columns={[
@@ -57,8 +56,8 @@ export function BarChart({ caption, label, placeHead, places, series }: BarChart
   )
 }
 
-/** Of the name and the room for the topmost number. */
-const TOP_PX = 30
+/** Of the name. */
+const TOP_PX = 22
 const BARS_PX = 60
 /** Of a place's width; the rest keeps bars apart. */
 const BAR_SHARE = 0.8
@@ -76,29 +75,15 @@ interface BarRowProps {
 function BarRow({ places, series, isLast }: BarRowProps) {
   const { name, values, colour, format = count } = series
   const most = Math.max(0, ...values.map((value) => value ?? 0))
-  const ticks = ticksUpTo(most)
-  const heightOf = (value: number) => rounded((value / (ticks.at(-1) as number)) * BARS_PX)
+  const heightOf = (value: number) => rounded((value / Math.max(most, 1)) * BARS_PX)
+  const words = `${name}: at most ${format(most)}`
   const widthPercent = 100 / places.length
   return (
-    <svg
-      class={isLast ? 'bars dated' : 'bars'}
-      role="img"
-      aria-label={`${name}: at most ${format(most)}`}
-    >
+    <svg class={isLast ? 'bars dated' : 'bars'} role="img" aria-label={words}>
       <text class="name" y="12">
-        {name}
+        {words}
       </text>
-      {ticks.map((tick) => {
-        const y = TOP_PX + BARS_PX - heightOf(tick)
-        return (
-          <g key={tick}>
-            <line x2="100%" y1={y} y2={y} />
-            <text class="tick" x="-8" y={y + 4}>
-              {format(tick)}
-            </text>
-          </g>
-        )
-      })}
+      <line x2="100%" y1={TOP_PX + BARS_PX} y2={TOP_PX + BARS_PX} />
       <g fill={`var(--chart-${colour})`}>
         {values.map((value, place) => (
           <rect
@@ -133,35 +118,6 @@ function BarRow({ places, series, isLast }: BarRowProps) {
 function written({ values, format = count }: Series, place: number): string {
   const value = values[place] ?? null
   return value === null ? '–' : format(value)
-}
-
-/**
- * Round numbers from 0 to the most or just above, three steps at most. Half a call or comment is none, so that a step is at
- * least 1; and nothing but zeros needs a scale too.
- */
-export function ticksUpTo(most: number): number[] {
-  const power = 10 ** Math.floor(Math.log10(Math.max(most, 3) / 3))
-  const step = [1, 2, 5, 10]
-    .map((factor) => factor * power)
-    .find((size) => size * 3 >= most) as number
-  return Array.from({ length: Math.max(1, Math.ceil(most / step)) + 1 }, (_, place) => place * step)
-}
-
-/** A bar that fills a part of its cell; its length in words for those who only hear it. */
-export function ShareBar({
-  share,
-  words,
-  colour,
-}: {
-  share: number
-  words: string
-  colour: Series['colour']
-}) {
-  return (
-    <svg class="share" role="img" aria-label={words}>
-      <rect width={`${rounded(share * 100)}%`} height="100%" fill={`var(--chart-${colour})`} />
-    </svg>
-  )
 }
 
 /** To hundredths: more would be bytes that nobody sees. */

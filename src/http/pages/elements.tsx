@@ -114,6 +114,11 @@ export function Facts({ of }: { of: readonly (readonly [string, ComponentChildre
   )
 }
 
+/** A word or a sentence with a capital letter at its start. */
+export function capitalized(words: string): string {
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}
+
 /** Whether whoever sees the page may change something. */
 export const MayOperate = createContext(true)
 

@@ -97,14 +97,14 @@ export function heldRoutes(app: FastifyInstance, { collabSync, database }: PageC
             only when the response changes.
           </p>
           {listings.length === 0 && <p>Nothing is held.</p>}
-          {ofRun !== null && <Several counts={ofRun.counts} fields={{ run }} of="this run" />}
+          {ofRun !== null && <Several counts={ofRun} fields={{ run }} of="this run" />}
         </Card>
-        {groups.map(({ counts, byRun }, place) => (
+        {groups.map((counts, place) => (
           <Organization
             key={place}
             organizationId={organizationIds[place] as string}
             isAlone={organization !== undefined}
-            {...{ run, counts, byRun, listings, users }}
+            {...{ run, counts, listings, users }}
           />
         ))}
         <Pager path="/held" query={query} nextCursor={last?.toString() ?? null} />
@@ -139,10 +139,10 @@ function Organization({
   isAlone,
   run,
   counts,
-  byRun,
   listings,
   users,
-}: Awaited<ReturnType<typeof countHeld>> & {
+}: {
+  counts: HeldCounts
   organizationId: string
   isAlone: boolean
   run: string | undefined
@@ -151,18 +151,9 @@ function Organization({
 }) {
   const shown = listings.filter((listing) => listing.organizationId === organizationId)
   const fields = { organization: organizationId, run }
-  const ofRuns = byRun.length > 1 ? byRun : []
   return (
     <Card title={`Organization ${organizationId}`}>
       <Several counts={counts} fields={fields} of={`organization ${organizationId}`} />
-      {ofRuns.map(([runId, ofRun]) => (
-        <Several
-          key={runId}
-          counts={ofRun}
-          fields={{ ...fields, run: runId }}
-          of={`run ${shortId(runId)}`}
-        />
-      ))}
       {shown.map((listing) => (
         <Listing key={listing.heldId} listing={listing} users={users.get(listing.heldId)} />
       ))}

@@ -32,7 +32,6 @@ export function historyRoutes(app: FastifyInstance, { collabSync }: PageContext)
 export function ActionsTable({ actions }: { actions: readonly Action[] }) {
   return (
     <Table
-      label="Actions"
       caption="Actions, the newest first"
       empty="There are no actions."
       rows={actions}

@@ -19,7 +19,6 @@ export function organizationRoutes(app: FastifyInstance, { collabSync }: PageCon
       { title: 'Catalog', part: '/organizations' },
       <section class="card">
         <Table
-          label="Organizations"
           caption="Organizations in the order of their ids"
           empty="The catalog has no organization yet."
           rows={items}

@@ -23,7 +23,6 @@ export function RejectedSection({
         the service or set aside.
       </p>
       <Table
-        label="Rejected records"
         caption="Rejected records, the newest first"
         empty="Nothing is rejected."
         rows={rejected.items}

@@ -5,13 +5,11 @@ import type { Fields } from './elements.tsx'
 export type Column<Row> = readonly [
   head: string,
   cell: (row: Row) => ComponentChildren,
-  kind?: 'number' | 'id' | 'nowrap' | 'wide',
+  kind?: 'number' | 'id' | 'nowrap',
 ]
 
 /** What a table shows. */
 export interface TableProps<Row> {
-  /** The name of its region. */
-  readonly label: string
   readonly caption: string
   /** The first one names the rows. */
   readonly columns: readonly Column<Row>[]
@@ -21,10 +19,10 @@ export interface TableProps<Row> {
 }
 
 /** A table that scrolls by itself where it is wider than the window, so that the page never does; the keyboard reaches it. */
-export function Table<Row>({ label, caption, columns, rows, empty }: TableProps<Row>) {
+export function Table<Row>({ caption, columns, rows, empty }: TableProps<Row>) {
   if (rows.length === 0 && empty !== undefined) return <p class="soft">{empty}</p>
   return (
-    <div class="scroller" role="region" aria-label={label} tabIndex={0}>
+    <div class="scroller" role="region" aria-label={caption} tabIndex={0}>
       <table>
         <caption>{caption}</caption>
         <thead>

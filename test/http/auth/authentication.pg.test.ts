@@ -2,7 +2,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import type { LightMyRequestResponse } from 'fastify'
 import type { App } from '../../../src/worker/app.ts'
 import { openTokens } from '../../../src/http/auth/tokens.ts'
-import { SIGN_IN_STYLE, renderSignIn } from '../../../src/http/pages/sign-in.tsx'
+import { renderSignIn } from '../../../src/http/pages/sign-in.tsx'
+import { STYLE } from '../../../src/http/pages/static/style.ts'
 import type { HttpServer } from '../../../src/http/server.ts'
 import { openLive } from '../../helpers/live.ts'
 import type { Live } from '../../helpers/live.ts'
@@ -108,10 +109,10 @@ describe('without the token', () => {
       const answer = await ask('GET', path, BROWSER)
       expect(answer.statusCode).toBe(401)
       expect(answer.body).toBe(renderSignIn({ failed: false, next: path }))
-      expect(answer.body).toContain(`<style>${SIGN_IN_STYLE}</style>`)
+      expect(answer.body).toContain(`<style>${STYLE}</style>`)
       const policy = String(answer.headers['content-security-policy'])
       const digest = Buffer.from(
-        await crypto.subtle.digest('SHA-256', new TextEncoder().encode(SIGN_IN_STYLE)),
+        await crypto.subtle.digest('SHA-256', new TextEncoder().encode(STYLE)),
       ).toString('base64')
       expect(policy).toContain(`style-src 'sha256-${digest}'`)
       expect(policy).not.toMatch(/unsafe|script-src|\*/)

@@ -20,12 +20,6 @@ export const callsOverTime = new Statement<
   neverNull: 'fromMs calls retries',
 })
 
-/** Scopes by the age of their last successful check: one row per age bound, youngest first, then those older than all bounds, then those never checked. */
-export const checkAges = new Statement<{ bounds: readonly number[] }, { scopes: number }>(
-  'pages/check-ages',
-  { parameters: 'bounds', columns: 'scopes', neverNull: 'scopes' },
-)
-
 /** Users of held removals: those missing from the response and those it contained; a limited number of each, with the total count and the count from this page on. */
 export const heldUsers = new Statement<
   {

@@ -78,7 +78,7 @@ function heldAction(
     name,
     fields: HeldFields,
     async ask({ database }, fields) {
-      const { counts } = await countHeld({ database }, choiceOf(fields))
+      const counts = await countHeld({ database }, choiceOf(fields))
       if (counts.listings === 0) throw new UsageError(HELD_CHANGED)
       const { listings, users, answers } = counts
       const { effect, ...question } = words

@@ -1,4 +1,5 @@
 import type { AttentionByKind } from '../../../documents/attention.ts'
+import type { Freshness } from '../../../documents/freshness.ts'
 import { count, counted } from '../../../documents/format.ts'
 import { printable } from '../../../base/printable.ts'
 import { Card, Sentence, Sign } from '../elements.tsx'
@@ -28,7 +29,13 @@ const ON_PAGES: readonly string[] = [
 ]
 
 /** What needs a person now, the most urgent first. */
-export function AttentionCard({ rows }: { rows: readonly AttentionByKind[] }) {
+export function AttentionCard({
+  rows,
+  freshness,
+}: {
+  rows: readonly AttentionByKind[]
+  freshness: Freshness
+}) {
   return (
     <Card title={rows.length === 0 ? 'No open problems' : counted(rows.length, 'open problem')}>
       {rows.length === 0 ? (
@@ -42,6 +49,10 @@ export function AttentionCard({ rows }: { rows: readonly AttentionByKind[] }) {
           ))}
         </ul>
       )}
+      <p class="soft">
+        {count(freshness.stale)} of {counted(freshness.scopes, 'scope')} are stale: failing, never
+        checked, or last checked longer ago than FRESHNESS_PROMISE.
+      </p>
     </Card>
   )
 }

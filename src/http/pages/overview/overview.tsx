@@ -1,23 +1,18 @@
 import type { FastifyInstance } from 'fastify'
 import type { ComponentChildren } from 'preact'
 import { describeMemberChange } from '../../../documents/member-change.ts'
-import type { NightlySchedule } from '../../../documents/schedule.ts'
-import type { Run, RunDetails } from '../../../documents/run.ts'
+import type { RunDetails } from '../../../documents/run.ts'
 import * as observed from '../../../core/database/statements/observed.ts'
 import * as pages from '../../../core/database/statements/pages.ts'
 import type { RowOf } from '../../../core/database/statement.ts'
 import { readAttention } from '../../../client/waiting.ts'
-import { describeCounts, duration } from '../../../documents/format.ts'
+import { counted, describeCounts, duration } from '../../../documents/format.ts'
 import { printable } from '../../../base/printable.ts'
-import { Ago, AskButton, Card, Facts, Sentence, Sign, StatusBadge, Time } from '../elements.tsx'
+import { BarChart } from '../charts.tsx'
+import { Ago, AskButton, Badge, Card, Sentence, Sign, STATUS_TONES, Time } from '../elements.tsx'
 import { sendPage } from '../layout.tsx'
 import type { PageContext } from '../page-context.ts'
-import { CALLS_PARTS, CallsChart, meanCall } from '../runs/run-parts.tsx'
-import type { CallsPart } from '../runs/run-parts.tsx'
 import { AttentionCard } from './attention.tsx'
-import { ActivityChart, AGE_BOUNDS_SECONDS, AgesTable, RunStrip } from './charts.tsx'
-import { nightlyVerdict } from './nightly-verdict.ts'
-import type { Verdict } from './nightly-verdict.ts'
 
 /** `/`: did last night succeed, when is the next run, what needs a person, and the last 30 days in pictures. */
 export function overviewRoutes(app: FastifyInstance, context: PageContext): void {
@@ -28,9 +23,8 @@ export function overviewRoutes(app: FastifyInstance, context: PageContext): void
 
 async function overview({ collabSync, database }: PageContext): Promise<ComponentChildren> {
   const newestNightly = await pages.newestNightly.first(database)
-  const [nightly, newest, schedule, freshness, attention] = await Promise.all([
+  const [nightly, schedule, freshness, attention] = await Promise.all([
     newestNightly === undefined ? null : collabSync.getRun(newestNightly.runId),
-    collabSync.listRuns({ limit: 1 }).then(({ items }) => items[0] ?? null),
     collabSync.getSchedule(),
     collabSync.getFreshness(),
     readAttention(database),
@@ -38,12 +32,8 @@ async function overview({ collabSync, database }: PageContext): Promise<Componen
   return (
     <>
       <div class="pair">
-        <Night
-          verdict={nightlyVerdict(nightly, schedule.next)}
-          nightly={nightly}
-          schedule={schedule}
-        />
-        <AttentionCard rows={attention} />
+        <Night nightly={nightly} next={schedule.next} />
+        <AttentionCard rows={attention} freshness={freshness} />
       </div>
       <MemberChanges
         changes={await observed.recent.all(database, { limit: MEMBER_CHANGES_SHOWN })}
@@ -51,62 +41,49 @@ async function overview({ collabSync, database }: PageContext): Promise<Componen
       <Card title="Runs of 30 days">
         <RunStrip days={await pages.runsByDay.all(database)} />
       </Card>
-      <div class="pair">
-        <Card title="Comments by day">
-          <ActivityChart days={await pages.activityByDay.all(database)} />
-        </Card>
-        <Card title="Age of the last check">
-          <AgesTable
-            ages={await pages.checkAges.all(database, { bounds: AGE_BOUNDS_SECONDS })}
-            freshness={freshness}
-          />
-        </Card>
-      </div>
-      {newest !== null && (
-        <LastRun
-          run={newest}
-          parts={await pages.callsOverTime.all(database, {
-            runId: newest.runId,
-            parts: CALLS_PARTS,
-          })}
-        />
-      )}
+      <Card title="Comments by day">
+        <ActivityChart days={await pages.activityByDay.all(database)} />
+      </Card>
     </>
   )
 }
 
-/** Whether last night went well, and when the next run is due. */
-function Night({
-  verdict,
-  nightly,
-  schedule,
-}: {
-  verdict: Verdict
-  nightly: RunDetails | null
-  schedule: NightlySchedule
-}) {
+/** What each status of the newest nightly run means, as a title. */
+const NIGHTLY_TITLES: Record<RunDetails['status'], string> = {
+  queued: 'The nightly run waits for a worker',
+  running: 'The nightly run is under way',
+  succeeded: 'The last nightly run succeeded',
+  partial: 'The last nightly run succeeded in part',
+  failed: 'The last nightly run failed',
+  cancelled: 'The last nightly run was cancelled',
+}
+
+/** Whether last night went well, and when the next run is due. sync.attention reports a run that did not start. */
+function Night({ nightly, next }: { nightly: RunDetails | null; next: Date | null }) {
+  const tone = nightly === null ? 'idle' : STATUS_TONES[nightly.status]
   return (
-    <section class={`card verdict ${verdict.tone}`}>
-      <Sign tone={verdict.tone} />
+    <section class={`card verdict ${tone}`}>
+      <Sign tone={tone} />
       <div>
-        <h2>{verdict.title}</h2>
-        <p>
-          <Sentence of={verdict.sentence} />
-        </p>
+        <h2>{nightly === null ? 'No nightly run yet' : NIGHTLY_TITLES[nightly.status]}</h2>
         {nightly !== null && (
-          <p>
-            <a href={`/runs/${nightly.runId}`}>
-              The run of <Time at={nightly.requestedAt} />
-            </a>
-          </p>
+          <>
+            <p>
+              <Sentence of={nightly.problem ?? whatItDid(nightly)} />
+            </p>
+            <p>
+              <a href={`/runs/${nightly.runId}`}>
+                The run of <Time at={nightly.requestedAt} />
+              </a>
+            </p>
+          </>
         )}
         <p class="soft">
-          {schedule.next === null ? (
+          {next === null ? (
             'No next nightly run is scheduled.'
           ) : (
             <>
-              The next nightly run is due <Ago at={schedule.next} />, at <Time at={schedule.next} />
-              .
+              The next nightly run is due <Ago at={next} />, at <Time at={next} />.
             </>
           )}
         </p>
@@ -116,6 +93,10 @@ function Night({
       </div>
     </section>
   )
+}
+
+function whatItDid(run: RunDetails): string {
+  return `Scopes: ${describeCounts(run, 'scopes')}, in ${duration(run.durationMs)}. Comments: ${describeCounts(run, 'comments')}. Users: ${describeCounts(run, 'users')}.`
 }
 
 const MEMBER_CHANGES_SHOWN = 10
@@ -136,22 +117,93 @@ function MemberChanges({ changes }: { changes: readonly RowOf<typeof observed.re
   )
 }
 
-/** Calls, retries and latency of the newest run, whoever asked for it. */
-function LastRun({ run, parts }: { run: Run; parts: readonly CallsPart[] }) {
+/** Comments, edits and deletions, day by day. */
+function ActivityChart({ days }: { days: readonly RowOf<typeof pages.activityByDay>[] }) {
+  const series = [
+    { name: 'Comments written', values: days.map((day) => day.comments), colour: 1 },
+    { name: 'Edits noticed', values: days.map((day) => day.edits), colour: 2 },
+    { name: 'Deletions noticed', values: days.map((day) => day.deletions), colour: 3 },
+  ] as const
+  const [comments, edits, deletions] = series.map(({ values }) => sum(values))
   return (
-    <Card title="The last run" beside={<a href={`/runs/${run.runId}`}>See the run</a>}>
-      <div class="split">
-        <Facts
-          of={[
-            ['Status', <StatusBadge key="status" status={run.status} />],
-            ['Asked for', <Time key="asked" at={run.requestedAt} />],
-            ['Took', duration(run.durationMs)],
-            ['Calls', describeCounts(run, 'calls')],
-            ['A call took', meanCall(run)],
-          ]}
-        />
-        <CallsChart parts={parts} />
-      </div>
-    </Card>
+    <BarChart
+      caption={`In 30 days ${counted(comments ?? 0, 'comment')} ${comments === 1 ? 'was' : 'were'} written; checks noticed ${counted(edits ?? 0, 'edit')} and ${counted(deletions ?? 0, 'deletion')}.`}
+      label="Comments by day"
+      placeHead="Day"
+      places={days.map(({ day }, place) => ({
+        name: day,
+        axisLabel: (days.length - 1 - place) % 7 === 0 ? AXIS_DAY.format(new Date(day)) : null,
+      }))}
+      series={series}
+    />
   )
+}
+
+const AXIS_DAY = new Intl.DateTimeFormat('en-GB', {
+  day: 'numeric',
+  month: 'short',
+  timeZone: 'UTC',
+})
+
+function sum(values: readonly number[]): number {
+  return values.reduce((all, value) => all + value, 0)
+}
+
+type RunDay = RowOf<typeof pages.runsByDay>
+
+/** Runs by day, a day a field: its worst nightly run, else its worst run, decides how it looks, and is where it leads. */
+function RunStrip({ days }: { days: readonly RunDay[] }) {
+  return (
+    <>
+      <ol class="strip" aria-label="Days, the oldest first">
+        {days.map((day) => (
+          <li key={day.day}>
+            <Day day={day} />
+          </li>
+        ))}
+      </ol>
+      <div class="ends" aria-hidden="true">
+        <span>{days[0]?.day}</span>
+        <span>{days.at(-1)?.day}</span>
+      </div>
+      <div class="keys" aria-hidden="true">
+        <Badge tone="good">succeeded</Badge>
+        <Badge tone="warn">partial</Badge>
+        <Badge tone="bad">failed</Badge>
+        <Badge tone="info">under way</Badge>
+        <Badge tone="idle">cancelled, or none</Badge>
+      </div>
+    </>
+  )
+}
+
+function Day({ day }: { day: RunDay }) {
+  const tone = day.shownStatus === null ? 'idle' : STATUS_TONES[day.shownStatus]
+  const words = <span class="unseen">{inWords(day)}</span>
+  if (day.shownRunId === null) {
+    return (
+      <span class={tone} title={inWords(day)}>
+        {words}
+      </span>
+    )
+  }
+  return (
+    <a class={tone} href={`/runs/${day.shownRunId}`} title={inWords(day)}>
+      <Sign tone={tone} />
+      {words}
+    </a>
+  )
+}
+
+function inWords(day: RunDay): string {
+  const parts = [
+    [day.succeeded, 'succeeded'],
+    [day.partial, 'partial'],
+    [day.failed, 'failed'],
+    [day.cancelled, 'cancelled'],
+    [day.underWay, 'under way'],
+  ] as const
+  const counts = parts.filter(([runs]) => runs > 0).map(([runs, status]) => `${runs} ${status}`)
+  const night = day.isNightly ? `nightly run ${day.shownStatus}; ` : ''
+  return `${day.day}: ${night}${[day.runs === 0 ? 'no run' : counted(day.runs, 'run'), ...counts].join(', ')}`
 }

@@ -34,7 +34,6 @@ export function failuresPageRoutes(
             Of <RunLinks runIds={[runId]} />
           </p>
           <Table
-            label="Failed scopes"
             caption="Scopes that gave no usable answer, the newest first"
             empty="Nothing failed in this run."
             rows={items}

@@ -31,7 +31,6 @@ export function runListRoutes(app: FastifyInstance, { collabSync }: PageContext)
           <AskButton action="sync" words="Sync everything now" kind="primary" />
         </div>
         <Table
-          label="Runs"
           caption="Runs, the newest first"
           empty={status ? `No run is ${status}.` : 'No run was ever asked for.'}
           rows={items}

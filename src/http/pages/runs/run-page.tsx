@@ -1,10 +1,10 @@
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { findRunIds } from '../../../client/run-reports.ts'
 import * as pages from '../../../core/database/statements/pages.ts'
 import type { RunDetails } from '../../../documents/run.ts'
 import {
   counted,
-  countWords,
+  describeCounts,
   describeHeld,
   describeRequest,
   duration,
@@ -12,11 +12,11 @@ import {
   RUN_COUNTS,
   shortId,
 } from '../../../documents/format.ts'
-import { AskButton, Card, Facts, Sentence, StatusBadge, Time } from '../elements.tsx'
+import { AskButton, capitalized, Card, Facts, Sentence, StatusBadge, Time } from '../elements.tsx'
 import { ActionsTable } from '../history.tsx'
 import { sendPage, sendUnknown } from '../layout.tsx'
 import type { PageContext } from '../page-context.ts'
-import { CALLS_PARTS, Counted, Failures, Progress, Slowness } from './run-parts.tsx'
+import { CALLS_PARTS, Failures, Progress, Slowness } from './run-parts.tsx'
 
 const SLOWEST_SHOWN = 10
 
@@ -26,9 +26,8 @@ const READ = { config: { right: 'read' } } as const
 export function runPageRoutes(app: FastifyInstance, context: PageContext): void {
   app.get<{ Params: { runId: string } }>('/runs/:runId', READ, async (request, reply) => {
     const { runId } = request.params
-    const found = (await findRunIds(context.database, runId)) ?? []
-    const [first, ...others] = found
-    if (others.length > 0) return sendSeveral(reply, runId, found)
+    const [first, ...others] = (await findRunIds(context.database, runId)) ?? []
+    if (others.length > 0) return reply.redirect(`/search?q=${runId}`)
     if (first !== undefined && first !== runId) return reply.redirect(`/runs/${first}`)
     const run = first === undefined ? null : await context.collabSync.getRun(first)
     if (run === null) return sendUnknown(reply, 'There is no such run; it may have been pruned.')
@@ -46,35 +45,12 @@ export function runPageRoutes(app: FastifyInstance, context: PageContext): void 
         <p class="notice warn" data-lost role="alert" hidden>
           The live progress is lost. Refresh the page to see how far the run is.
         </p>
-        <div
-          class="stack"
-          data-run
-          data-status={run.status}
-          data-follow={isUnderWay ? `/v1/runs/${run.runId}/events` : undefined}
-        >
+        <div class="stack" data-run={isUnderWay ? 'under way' : 'over'}>
           {await runContent(context, run)}
         </div>
       </>,
     )
   })
-}
-
-/** Where the digits are the beginning of several ids. */
-function sendSeveral(reply: FastifyReply, digits: string, runIds: readonly string[]) {
-  return sendPage(
-    reply,
-    { title: `Runs ${digits}…`, part: '/runs' },
-    <section class="card">
-      <p class="lead">Several runs begin with these digits.</p>
-      <ul>
-        {runIds.map((runId) => (
-          <li key={runId}>
-            <a href={`/runs/${runId}`}>{runId}</a>
-          </li>
-        ))}
-      </ul>
-    </section>,
-  )
 }
 
 async function runContent({ database }: PageContext, run: RunDetails) {
@@ -90,7 +66,7 @@ async function runContent({ database }: PageContext, run: RunDetails) {
         </p>
       )}
       {run.finishedAt === null && (
-        <div class="stack" data-waits>
+        <div class="stack" data-live data-waits>
           {run.waiting.map(({ kind, sentence }) => (
             <p key={kind} class="notice">
               {sentence}
@@ -104,7 +80,10 @@ async function runContent({ database }: PageContext, run: RunDetails) {
         </p>
       )}
       <section class="card">
-        <RunFacts run={run} />
+        <div class="stack" data-live>
+          <RunFacts run={run} />
+          {run.finishedAt === null && <Progress run={run} />}
+        </div>
         {run.finishedAt === null && <UnderWay run={run} />}
       </section>
       {run.finishedAt !== null && run.scopesSkipped > 0 && (
@@ -137,21 +116,18 @@ async function runContent({ database }: PageContext, run: RunDetails) {
   )
 }
 
-function UnderWay({ run }: { run: RunDetails }) {
+function UnderWay({ run: { runId, stopping } }: { run: RunDetails }) {
   return (
-    <>
-      <Progress run={run} />
-      <div class="row">
-        <a class="button quiet" href={`/runs/${run.runId}`}>
-          Refresh
-        </a>
-        {run.stopping === null ? (
-          <AskButton action="cancel" fields={{ run: run.runId }} words="Cancel the run" />
-        ) : (
-          <span class="soft">It is ending: nothing further is asked for.</span>
-        )}
-      </div>
-    </>
+    <div class="row">
+      <a class="button quiet" href={`/runs/${runId}`}>
+        Refresh
+      </a>
+      {stopping === null ? (
+        <AskButton action="cancel" fields={{ run: runId }} words="Cancel the run" />
+      ) : (
+        <span class="soft">It is ending: nothing further is asked for.</span>
+      )}
+    </div>
   )
 }
 
@@ -182,19 +158,12 @@ function RunFacts({ run }: { run: RunDetails }) {
 
 /** What came of it, in numbers. */
 function RunResults({ run }: { run: RunDetails }) {
+  const names = Object.keys(RUN_COUNTS) as (keyof typeof RUN_COUNTS)[]
   return (
     <Card title="What it did">
-      <Facts
-        of={Object.entries(RUN_COUNTS).map(([of, counts]) => [
-          of[0]?.toUpperCase() + of.slice(1),
-          counts.map(([words, name], place) => (
-            <span key={name}>
-              {place > 0 && ', '}
-              <Counted name={name} value={run[name]} /> {countWords(run[name], words)}
-            </span>
-          )),
-        ])}
-      />
+      <div data-live>
+        <Facts of={names.map((of) => [capitalized(of), describeCounts(run, of)])} />
+      </div>
     </Card>
   )
 }

@@ -16,7 +16,7 @@ import {
   shortId,
 } from '../../../documents/format.ts'
 import { BarChart } from '../charts.tsx'
-import { AskButton, Card, Facts } from '../elements.tsx'
+import { AskButton, capitalized, Card, Facts } from '../elements.tsx'
 import { Table } from '../tables.tsx'
 import { ThingLink } from '../things/thing-link.tsx'
 
@@ -71,10 +71,7 @@ export function Slowness({
       <div class="split">
         <Facts
           of={[
-            ...RUN_TIMES.map(
-              ([words, name]) =>
-                [words[0]?.toUpperCase() + words.slice(1), duration(run[name])] as const,
-            ),
+            ...RUN_TIMES.map(([words, name]) => [capitalized(words), duration(run[name])] as const),
             ['A call took', meanCall(run)],
           ]}
         />
@@ -82,7 +79,6 @@ export function Slowness({
       </div>
       {slowest.length > 0 && (
         <Table
-          label="Slowest organizations"
           caption="The organizations that the run waited longest for"
           rows={slowest}
           columns={[
@@ -120,7 +116,6 @@ export function Failures({ run }: { run: RunDetails }) {
       }
     >
       <Table
-        label="Failures by cause"
         caption="Scopes that gave no usable answer; everything else is in"
         rows={run.failuresByCause}
         columns={[
@@ -200,28 +195,16 @@ function Examples({ examples }: FailureReport) {
   )
 }
 
-/** How far a run is. The page's script keeps the bar and the numbers as they are by then. */
+/** How far a run is. */
 export function Progress({ run }: { run: Run }) {
   const done = scopesDone(run)
   const inAll = scopesInAll(run)
   return (
     <div class="stack tight">
       <progress aria-label="Scopes done" max={Math.max(inAll, 1)} value={done} />
-      <p>
-        <strong>
-          <Counted name="done" value={done} /> of <Counted name="inAll" value={inAll} /> scopes
-        </strong>
-        , <Counted name="calls" value={run.calls} /> calls,{' '}
-        <Counted name="retries" value={run.retries} /> of them retries,{' '}
-        <Counted name="scopesFailed" value={run.scopesFailed} /> failed,{' '}
-        <Counted name="scopesHeld" value={run.scopesHeld} /> held,{' '}
-        <Counted name="recordsReceived" value={run.recordsReceived} /> records received
-      </p>
+      <strong>
+        {count(done)} of {count(inAll)} scopes
+      </strong>
     </div>
   )
-}
-
-/** A count of a run, by its name, which the page's script keeps as it is. */
-export function Counted({ name, value }: { name: string; value: number }) {
-  return <span data-count={name}>{count(value)}</span>
 }

@@ -1,5 +1,5 @@
 /** The colours of every page, in light and in dark; they pass WCAG AA on each other. */
-export const COLOURS = `
+const COLOURS = `
 :root {
   color-scheme: light dark;
   --page: #f6f7f9; --card: #fff; --ink: #1b2430; --soft: #53606f; --line: #d5dae1; --field: #7b8794;
@@ -88,7 +88,6 @@ th .soft { font-weight: 400 }
 tbody tr:last-child > * { border-bottom: 0 }
 .nowrap { white-space: nowrap }
 .number { text-align: end; white-space: nowrap }
-td.wide, th.wide { width: 55% }
 .id { min-width: 7.5rem; max-width: 26rem }
 td .button { white-space: nowrap }
 
@@ -115,14 +114,12 @@ progress::-moz-progress-bar { background: var(--accent); border-radius: 1rem }
 
 figure { display: flex; flex-direction: column; gap: var(--space-3); min-width: 0 }
 figcaption { color: var(--soft); font-size: var(--small) }
-.bars { display: block; width: 100%; height: 6.25rem; max-width: 48rem; padding-inline: 3.75rem 1rem; overflow: visible }
-.bars.dated { height: 7.25rem }
+.bars { display: block; width: 100%; height: 5.75rem; max-width: 48rem; padding-inline: 1rem; overflow: visible }
+.bars.dated { height: 6.75rem }
 .bars text { fill: var(--soft); font-size: .75rem; font-variant-numeric: tabular-nums }
 .bars .name { fill: var(--ink); font-size: var(--small); font-weight: 600 }
-.bars .tick { text-anchor: end }
 .bars .place { text-anchor: middle }
 .bars line { stroke: var(--line) }
-.share { display: block; width: 100%; height: .875rem }
 summary { width: fit-content; color: var(--accent); font-size: var(--small); cursor: pointer }
 details[open] > summary { margin-bottom: var(--space-3) }
 
@@ -197,6 +194,7 @@ code, pre { font: var(--small)/1.5 ui-monospace, monospace }
 .top li a:hover { color: var(--ink); background: var(--idle-back) }
 .top li a[aria-current] { color: var(--ink); font-weight: 600; box-shadow: inset 0 -2px var(--accent); border-radius: 0 }
 main { flex: 1; display: flex; flex-direction: column; gap: var(--space-5); padding-block: var(--space-4) var(--space-6) }
+main.sign-in { max-width: 28rem; justify-content: center }
 .bottom { display: flex; flex-wrap: wrap; justify-content: space-between; gap: var(--space-2) var(--space-5);
   width: calc(100% - 2 * var(--space-4)); max-width: 72rem; padding-inline: 0; padding-block: var(--space-4); border-top: 1px solid var(--line); color: var(--soft); font-size: var(--small) }
 .bottom ul { display: flex; gap: var(--space-4) }

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import * as z from 'zod'
-import { scopePath, shortId } from '../../../documents/format.ts'
+import { scopePath } from '../../../documents/format.ts'
 import { parentOf } from '../../../documents/thing.ts'
 import type { Found } from '../../../documents/thing.ts'
 import { sendPage } from '../layout.tsx'
@@ -29,7 +29,6 @@ export function searchRoutes(app: FastifyInstance, { collabSync }: PageContext):
           <p key={note}>{note}</p>
         ))}
         <Table
-          label="Results"
           caption="Results, exact ones first"
           empty="Nothing was found."
           rows={items}
@@ -48,5 +47,5 @@ const COLUMNS: readonly Column<Found>[] = [
 
 function Result({ kind, ids, runId, name }: Found) {
   if (kind !== 'run' && ids !== null) return <NamedThing {...{ kind, ids, name }} />
-  return <a href={`/runs/${runId}`}>Run {shortId(runId ?? '')}</a>
+  return <a href={`/runs/${runId}`}>Run {runId}</a>
 }

@@ -8,16 +8,24 @@ import {
   parentOf,
   ThingRequestSchema,
 } from '../../../documents/thing.ts'
-import type { Beneath, FactValue, Thing, ThingAction, ThingIds } from '../../../documents/thing.ts'
+import type {
+  Beneath,
+  FactValue,
+  LifeEntry,
+  Thing,
+  ThingAction,
+  ThingIds,
+  Words,
+} from '../../../documents/thing.ts'
 import { AskButton, Badge, Card, Facts, ForOperators, HiddenFields, Time } from '../elements.tsx'
 import type { Tone } from '../elements.tsx'
 import { sendPage, sendUnknown } from '../layout.tsx'
 import { readFields } from '../page-context.ts'
 import type { PageContext } from '../page-context.ts'
+import { RunLinks } from '../runs/run-parts.tsx'
 import { Pager, Table } from '../tables.tsx'
 import type { Column } from '../tables.tsx'
 import { idFields, NamedThing, ThingLink } from './thing-link.tsx'
-import { ByRun, Timeline } from './timeline.tsx'
 
 const { limit: _, ...shape } = ThingRequestSchema.shape
 const commentId = z.coerce.number('must be a whole number').optional()
@@ -191,7 +199,6 @@ function Holds({
   return (
     <Card title={title} id="beneath">
       <Table
-        label={title}
         caption={added.length > 0 ? `${title}, failing ones first` : title}
         empty="There are none."
         rows={beneath.items}
@@ -221,5 +228,52 @@ function Holds({
         ))}
       </ForOperators>
     </Card>
+  )
+}
+
+/** The life of a thing: each event with its time, run, user, place and changed words. */
+function Timeline({ of, organizationId }: { of: LifeEntry[]; organizationId: string }) {
+  return (
+    <ol class="timeline">
+      {of.map(({ at, sentence, runId, user, place, diff }, position) => (
+        <li key={position}>
+          <Time at={at} />
+          <p>
+            {sentence}{' '}
+            {user && (
+              <ThingLink ids={{ organizationId, userId: user.userId }}>
+                {user.name ?? user.userId}
+              </ThingLink>
+            )}{' '}
+            {place && <ThingLink ids={place} />} <ByRun runId={runId} />
+          </p>
+          {diff && <blockquote class="words">{diff.map(Marked)}</blockquote>}
+        </li>
+      ))}
+    </ol>
+  )
+}
+
+/** A link to the run that noticed something, where there is one. */
+function ByRun({ runId }: { runId: string | null }) {
+  return (
+    runId && (
+      <span class="soft">
+        (<RunLinks runIds={[runId]} />)
+      </span>
+    )
+  )
+}
+
+/** Words that a version added or removed are marked by a line and, for screen readers, by words. */
+function Marked({ change, text }: Words) {
+  if (change === 'same') return text
+  const Mark = change === 'added' ? 'ins' : 'del'
+  return (
+    <Mark>
+      <span class="unseen">{` [${change}: `}</span>
+      {text}
+      <span class="unseen">] </span>
+    </Mark>
   )
 }
