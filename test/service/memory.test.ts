@@ -40,6 +40,15 @@ describe('the memory for responses', () => {
     expect([other.bytes, memory.isFull]).toEqual([0, false])
   })
 
+  test('is waited for no longer than the signal says', async () => {
+    const memory = new MemoryBudget(100)
+    memory.open(100)
+    const stop = new AbortController()
+    const wait = memory.open().untilFree(stop.signal)
+    stop.abort(new Error('stopped by us'))
+    await expect(wait).rejects.toThrow('stopped by us')
+  })
+
   test('is taken by large bodies in their order, and nothing else begins while one waits', async () => {
     const memory = new MemoryBudget(100)
     let commits = 0

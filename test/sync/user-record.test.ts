@@ -141,12 +141,6 @@ describe('an answer of which too much is rejected', () => {
       message: `Too many or too long records or members of an answer with ${records} records cannot be stored: nothing of it was stored.`,
     })
 
-  test('is refused beyond ten thousand rejects', () => {
-    const bad = (count: number) => Array.from({ length: count }, () => '{}')
-    expect(read(bad(10_000)).rejects).toHaveLength(10_000)
-    expect(() => read(bad(10_001))).toThrow(refused('10,001'))
-  })
-
   test('is refused where the rejected texts are 32 million characters', () => {
     const long = `{"x":"${'x'.repeat(15_999_992)}"}`
     expect(long).toHaveLength(16_000_000)
