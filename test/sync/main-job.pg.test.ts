@@ -116,23 +116,23 @@ test('a run of some comments writes them and removes nothing beyond them', async
   deleteComment(live.world, place, third as number)
   live.standIn.calls.reset()
   const { organizationId, documentId, annotationId } = place
-  const run = await live.run({
-    scope: {
-      organizationIds: [organizationId],
-      documentId,
-      annotationId,
-      commentIds: [first, second],
-    },
-  })
-  expect(run).toMatchObject({
-    status: 'succeeded',
+  // The last one was never there.
+  const commentIds = [first, second, 987_654_321]
+  const scope = { organizationIds: [organizationId], documentId, annotationId, commentIds }
+  const counts = { status: 'succeeded', records_null: 2, calls: 1 }
+  expect(await live.run({ scope })).toMatchObject({
+    ...counts,
     records_updated: 1,
     comments_deleted: 1,
-    calls: 1,
   })
   expect(live.standIn.calls.log.map(({ data }) => data)).toEqual([
-    { organizationId, documentId, annotationId, commentIds: [first, second] },
+    { organizationId, documentId, annotationId, commentIds },
   ])
+  expect(await live.run({ scope })).toMatchObject({
+    ...counts,
+    records_updated: 0,
+    comments_deleted: 0,
+  })
   expect(await live.run()).toMatchObject({ status: 'succeeded', comments_deleted: 1 })
   await expectTablesEqual(live.database, live.world)
 })

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { openReadOnly } from '../../src/core/database/pool.ts'
-import { edit } from '../../src/demo/changes.ts'
+import { deleteComment, edit } from '../../src/demo/changes.ts'
 import { places } from '../../src/demo/catalog.ts'
 import type { Place } from '../../src/demo/layout.ts'
 import { parseScope } from '../../src/documents/scope.ts'
@@ -119,6 +119,32 @@ test('an old comment that the tables have wrong is an error', async () => {
   const { report } = await verifyWith({ scope: scopeOf(place) })
   expect(report).toMatchObject({ scopes: 1, differing: 1, changedSince: 0 })
   expect(report.errorRate).toBe(1 / report.records)
+})
+
+test('of some comments or users these alone are compared, by their IDs', async () => {
+  await live.run()
+  const [place] = busyPlaces()
+  const [lost, gone, wrong] = live.world.comments(place) as readonly { commentId: number }[]
+  const [user, unlisted] = live.world.users(place.organizationId) ?? []
+  await tamper('delete from collab_store.comments where', place, lost)
+  await tamper(`update collab_store.comments set status = 'x' where`, place, wrong)
+  deleteComment(live.world, place, gone?.commentId as number)
+  await live.database.pool.query(
+    `update collab_store.users set listed = false, name = case user_id when $1 then 'x' else name end`,
+    [user?.userId],
+  )
+  const commentIds = [lost?.commentId, gone?.commentId]
+  const { organizationIds, ...within } = scopeOf(place)
+  const { heard } = await verifyWith({
+    scope: parseScope({ organizationIds, ...within, commentIds }),
+  })
+  expect(heard).toMatchObject([
+    { id: lost?.commentId, kind: 'missing' },
+    { id: gone?.commentId, kind: 'extra' },
+  ])
+  const userIds = [user?.userId, unlisted?.userId]
+  const ofUsers = await verifyWith({ scope: parseScope({ organizationIds, userIds }) })
+  expect(ofUsers.heard).toMatchObject([{ id: user?.userId, kind: 'different', columns: ['name'] }])
 })
 
 test('a sample asks for so many scopes and no more, and finds what was never synced', async () => {
