@@ -93,7 +93,7 @@ test('a rejected record is recognized by operation, scope and content, or by the
   const all = [
     digestOfRejected('users', scope, { record: '{}', reason: 'odd' }).toString('hex'),
     of('{}'),
-    ...[...Object.keys(scope)].map((name) => of('{}', { [name]: 'x' })),
+    ...Object.keys(scope).map((name) => of('{}', { [name]: 'x' })),
     of(''),
     of('', {}, 'other'),
     of('{"a":1}'),

@@ -9,10 +9,10 @@ import {
 import { places } from '../../src/demo/catalog.ts'
 import type { Comment } from '../../src/demo/comments.ts'
 import type { Place } from '../../src/demo/layout.ts'
-import type { World } from '../../src/demo/world.ts'
 import { expectTablesEqual, rowsTouched } from '../helpers/expect-equal.ts'
 import { openLive } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
+import { busyPlace, scopeOf } from '../helpers/places.ts'
 
 /** What runs write, one after another over the same tables: each test begins with what those before it left. */
 
@@ -34,7 +34,7 @@ test('a run of some users asks by their ids and touches no membership', async ()
   expect(live.standIn.calls.log.map(({ data }) => data)).toEqual([
     { organizationId, userIds: [user?.userId] },
   ])
-  const { rows } = await live.database.pool.query('select user_id, listed from collab.users')
+  const rows = await live.rows('select user_id, listed from collab.users')
   expect(rows).toEqual([{ user_id: user?.userId, listed: false }])
 })
 
@@ -59,7 +59,7 @@ test('a second run over an unchanged service touches no row', async () => {
 })
 
 test('edits, additions, deletions, a come-back and a left document are all in after one more run', async () => {
-  const place = busyPlace(live.world)
+  const place = busyPlace(live.world, 4, 3)
   const [first, second] = (live.world.comments(place) ?? [])
     .filter(({ commentText }) => commentText !== undefined)
     .map(({ commentId }) => commentId)
@@ -67,17 +67,14 @@ test('edits, additions, deletions, a come-back and a left document are all in af
   const [gone] = (live.world.comments(place) ?? []).filter((each) => each.commentId === second)
   deleteComment(live.world, place, second as number)
   addComment(live.world, place, { text: 'New', from: { userId: 'guest-9', name: 'Guest' } })
-  const member = membersOf(live.world, place)[0] as string
-  leaveDocument(live.world, place.organizationId, place.documentId, member)
+  const [member] = live.world.documentUsers(place.organizationId, place.documentId) ?? []
+  leaveDocument(live.world, place.organizationId, place.documentId, member?.userId as string)
   const [removed] = (live.world.users(place.organizationId) ?? []).slice(-1)
   removeUser(live.world, place.organizationId, removed?.userId as string)
   expect(await live.run()).toMatchObject({ status: 'succeeded', comments_deleted: 1 })
   await expectTablesEqual(live.database, live.world)
-  const { rows: deleted } = await live.database.pool.query(
-    'select comment_text, deleted_at from collab.comments where deleted_at is not null',
-  )
-  expect(deleted).toHaveLength(1)
-  expect(deleted[0].comment_text).not.toBeNull()
+  const deleted = 'select comment_text from collab.comments where deleted_at is not null'
+  expect(await live.rows(deleted)).toEqual([{ comment_text: expect.any(String) }])
 
   // Just as it was: nothing else than its return shows that it changed.
   const thread = live.world.comments(place) ?? []
@@ -96,7 +93,7 @@ test('edits, additions, deletions, a come-back and a left document are all in af
 })
 
 test('a run of one document asks for that document and nothing else', async () => {
-  const place = busyPlace(live.world)
+  const place = busyPlace(live.world, 4, 3)
   live.standIn.calls.reset()
   const { organizationId, documentId } = place
   const run = await live.run({ scope: { organizationIds: [organizationId], documentId } })
@@ -110,7 +107,7 @@ test('a run of one document asks for that document and nothing else', async () =
 })
 
 test('a run of some comments writes them and removes nothing beyond them', async () => {
-  const place = busyPlace(live.world)
+  const place = busyPlace(live.world, 4, 3)
   const [first, second, third] = (live.world.comments(place) ?? []).map(
     ({ commentId }) => commentId,
   )
@@ -121,7 +118,7 @@ test('a run of some comments writes them and removes nothing beyond them', async
   const { organizationId, documentId, annotationId } = place
   // The last one was never there.
   const commentIds = [first, second, 987_654_321]
-  const scope = { organizationIds: [organizationId], documentId, annotationId, commentIds }
+  const scope = { ...scopeOf(place), commentIds }
   const counts = { status: 'succeeded', records_null: 2, calls: 1 }
   expect(await live.run({ scope })).toMatchObject({
     ...counts,
@@ -140,36 +137,16 @@ test('a run of some comments writes them and removes nothing beyond them', async
   await expectTablesEqual(live.database, live.world)
 })
 
-/** An annotation with a few comments in a document with some members. */
-function busyPlace(world: World): Place {
-  for (const place of places(world)) {
-    if ((world.comments(place)?.length ?? 0) >= 4 && membersOf(world, place).length >= 3)
-      return place
-  }
-  throw new Error('the world has no busy annotation')
-}
-
-function membersOf(world: World, { organizationId, documentId }: Place): string[] {
-  return (world.documentUsers(organizationId, documentId) ?? []).map(({ userId }) => userId)
-}
-
 /** Version, change, and whether it ends just where the next one begins. */
 async function versionsOf(live: Live, place: Place, commentId: number): Promise<unknown[]> {
-  const { rows } = await live.database.pool.query(
-    `select version, change, valid_from, valid_to,
-      lead(valid_from) over (order by version) as next_from
+  const rows = await live.rows(
+    `select version, change, case when valid_to is null then 'open'
+      when valid_to = lead(valid_from) over (order by version) then 'joined' else 'gap' end as until
     from collab.comment_versions
-    where organization_id = $1 and document_id = $2 and annotation_id = $3 and comment_id = $4
+    where (organization_id, document_id, annotation_id, comment_id) = ($1, $2, $3, $4)
     order by version`,
-    [place.organizationId, place.documentId, place.annotationId, commentId],
+    ...Object.values(place),
+    commentId,
   )
-  return rows.map((row) => [
-    row.version,
-    row.change,
-    row.valid_to === null
-      ? 'open'
-      : row.valid_to.getTime() === row.next_from?.getTime()
-        ? 'joined'
-        : 'gap',
-  ])
+  return rows.map(({ version, change, until }) => [version, change, until])
 }
