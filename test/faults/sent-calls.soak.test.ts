@@ -1,16 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { jobs } from '../../jobs/index.ts'
 import { DEAD_AFTER_S } from '../../src/core/database/claims.ts'
 import { edit } from '../../src/demo/changes.ts'
 import { places } from '../../src/demo/catalog.ts'
-import { parseScope } from '../../src/documents/scope.ts'
 import { createLog } from '../../src/base/log.ts'
 import { RunSignals } from '../../src/core/run/context.ts'
 import { SentCalls } from '../../src/core/sync/counts.ts'
 import { stopRun } from '../../src/core/run/stop.ts'
-import { startRun } from '../../src/core/run/start.ts'
-import { startWorker } from '../../src/worker/worker.ts'
 import { createTestDatabase } from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'
 import { openLive, settled } from '../helpers/live.ts'
@@ -44,27 +40,14 @@ test('of two runs that overtake each other, each counts the calls that it sent',
       const [comment] = live.world.comments(place) ?? []
       if (comment !== undefined) edit(live.world, place, comment.commentId, { text: 'new' })
     }
-    const apps = [await live.openApp(), await live.openApp()]
-    const workers = await Promise.all(
-      apps.map((app) => startWorker(app, jobs, { keepsSchedule: false })),
-    )
-    const runIds = await Promise.all(
-      apps.map(async (app) => {
-        const request = { trigger: 'cli', scope: parseScope({}), requestKey: null } as const
-        const { runId, items } = await startRun(app.sync, request)
-        await app.deliver(items)
-        return runId
-      }),
-    )
+    const workers = [await live.openWorker(), await live.openWorker()]
+    const runIds = await Promise.all(workers.map((worker) => worker.startRun()))
     for (const runId of runIds) await settled(live.database, runId)
     await Promise.all(workers.map((worker) => worker.stop()))
     const seen = live.standIn.calls.total - before
     expect(seen).toBeGreaterThan(2 * callsNeeded(live.world))
-    const { rows } = await live.database.pool.query(
-      'select sum(calls)::int as calls from sync.runs where run_id = any($1)',
-      [runIds],
-    )
-    expect(rows).toEqual([{ calls: seen }])
+    const sum = 'select sum(calls)::int as calls from sync.runs where run_id = any($1)'
+    expect(await live.rows(sum, runIds)).toEqual([{ calls: seen }])
   } finally {
     await live.close()
   }
