@@ -8,11 +8,10 @@ import { RunSignals } from '../../src/core/run/context.ts'
 import { SentCalls } from '../../src/core/sync/counts.ts'
 import { stopRun } from '../../src/core/run/stop.ts'
 import { createTestDatabase } from '../helpers/database.ts'
-import type { TestDatabase } from '../helpers/database.ts'
 import { openLive, settled } from '../helpers/live.ts'
 import { buildWorker } from '../helpers/worker-process.ts'
 import type { WorkerBuild } from '../helpers/worker-process.ts'
-import { callsNeeded, openRig } from './rig.ts'
+import { callsNeeded, openOwnRig } from './rig.ts'
 import type { Rig } from './rig.ts'
 
 /** `sync.runs.calls` says what the service saw, whatever became of the answers. */
@@ -77,24 +76,21 @@ test('calls that PostgreSQL does not take are kept for the next time, and count 
 
 describe('with workers as processes', () => {
   let build: WorkerBuild
-  let database: TestDatabase
   let rig: Rig
   beforeAll(async () => {
     build = await buildWorker()
   })
   afterAll(() => build?.killAll())
   beforeEach(async () => {
-    database = await createTestDatabase()
-    rig = await openRig({ databaseUrl: database.url }, { world: WORLD, standIn: { latencyMs: 80 } })
+    rig = await openOwnRig('postgres', { world: WORLD, standIn: { latencyMs: 80 } })
   })
   afterEach(async () => {
     build.killAll()
     await rig?.close()
-    await database?.drop()
   })
 
   async function countsOf(runId: string): Promise<{ calls: number; retries: number }> {
-    const { rows } = await database.pool.query(
+    const { rows } = await rig.database.pool.query(
       'select calls, retries from sync.runs where run_id = $1',
       [runId],
     )
@@ -149,7 +145,7 @@ describe('with workers as processes', () => {
     const worker = await build.start(rig.environment)
     await rig.callsReach(200)
     const context = {
-      database: database.pool,
+      database: rig.database.pool,
       deadAfterS: DEAD_AFTER_S,
       log: createLog('silent'),
       runSignals: new RunSignals(),

@@ -23,19 +23,25 @@ beforeAll(async () => {
 })
 afterAll(() => live?.close())
 
-test('a run of some users asks by their ids and touches no membership', async () => {
-  const [organizationId] = live.world.organizationIds()
-  const [user] = live.world.users(organizationId as string) ?? []
+/** The scope of a run of one user. */
+function scopeOfUser() {
+  const [organizationId = ''] = live.world.organizationIds()
+  const [user] = live.world.users(organizationId) ?? []
+  return { organizationIds: [organizationId], userIds: [user?.userId] }
+}
+
+test('a run of some users fetches them by their IDs and touches no membership', async () => {
+  const scope = scopeOfUser()
+  const {
+    organizationIds: [organizationId],
+    userIds,
+  } = scope
   live.standIn.calls.reset()
-  const run = await live.run({
-    scope: { organizationIds: [organizationId], userIds: [user?.userId] },
-  })
+  const run = await live.run({ scope })
   expect(run).toMatchObject({ status: 'succeeded', users_written: 1, calls: 1 })
-  expect(live.standIn.calls.log.map(({ data }) => data)).toEqual([
-    { organizationId, userIds: [user?.userId] },
-  ])
+  expect(live.standIn.calls.log.map(({ data }) => data)).toEqual([{ organizationId, userIds }])
   const rows = await live.rows('select user_id, listed from collab.users')
-  expect(rows).toEqual([{ user_id: user?.userId, listed: false }])
+  expect(rows).toEqual([{ user_id: userIds[0], listed: false }])
 })
 
 test('a full run makes the tables equal to what the service serves, by documented calls only', async () => {
@@ -50,11 +56,12 @@ test('a full run makes the tables equal to what the service serves, by documente
   expect(live.standIn.violations).toEqual([])
 })
 
-test('a second run over an unchanged service touches no row', async () => {
+test('a second run over an unchanged service, and one of a user, touch no row', async () => {
   const before = await rowsTouched(live.database)
   const run = await live.run()
   expect(run).toMatchObject({ status: 'succeeded', records_inserted: 0, records_updated: 0 })
   expect(run['records_unchanged']).toBeGreaterThan(100)
+  expect(await live.run({ scope: scopeOfUser() })).toMatchObject({ status: 'succeeded' })
   expect(await rowsTouched(live.database)).toBe(before)
 })
 
