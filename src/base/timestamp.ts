@@ -48,7 +48,7 @@ function fromMs(ms: number, received: string | null): Timestamp | null {
 function normalised(text: string): string {
   const upper = text.toUpperCase().replace(' ', 'T').replace(',', '.')
   if (!upper.includes('T')) return upper
-  if (!HAS_ZONE.test(upper.slice(10))) return `${upper}Z`
+  if (!HAS_ZONE.test(upper)) return `${upper}Z`
   // Date.parse wants minutes in an offset.
   return upper.replace(
     /([+-]\d\d):?(\d\d)?$/,
