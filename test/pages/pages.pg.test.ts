@@ -50,7 +50,7 @@ test('the overview says whether last night succeeded, when the next run is due, 
   expect(words).toContain(`${nightly['scopes_failed']} scopes failed at the last request, in `)
   expect(words).toMatch(/listings? lost so many users that collab-sync removed none of them, in /)
   expect(words).toContain(`1 record could not be stored, in organization "${whole}".`)
-  expect(words).toMatch(/In 30 days [\d,]+ comments were written;/)
+  expect(words).toMatch(/The last 30 days .* partial [0-9a-f]{8} /)
   expect(words).toMatch(/[\d,]+ of [\d,]+ scopes are stale/)
 })
 

@@ -214,7 +214,7 @@ function Listing({
           about={`the removal in ${name}`}
         />
       </div>
-      <p class="soft small">
+      <p class="soft">
         {count(listing.usersMissing)} of {counted(listing.usersBefore, 'user')} missing, first seen{' '}
         <Time at={listing.at} />, last in run{' '}
         <a href={`/runs/${listing.runId}`}>{shortId(listing.runId)}</a>

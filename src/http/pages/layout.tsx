@@ -175,7 +175,7 @@ function Footer({ hasSignOut }: { hasSignOut: boolean }) {
         {hasSignOut && (
           <li>
             <form method="post" action="/sign-out">
-              <button class="as-link" type="submit">
+              <button class="button quiet" type="submit">
                 Sign out
               </button>
             </form>

@@ -16,7 +16,7 @@ import { AskButton, capitalized, Card, Facts, Sentence, StatusBadge, Time } from
 import { ActionsTable } from '../history.tsx'
 import { sendPage, sendUnknown } from '../layout.tsx'
 import type { PageContext } from '../page-context.ts'
-import { CALLS_PARTS, Failures, Progress, Slowness } from './run-parts.tsx'
+import { Failures, Progress, Slowness } from './run-parts.tsx'
 
 const SLOWEST_SHOWN = 10
 
@@ -54,10 +54,10 @@ export function runPageRoutes(app: FastifyInstance, context: PageContext): void 
 }
 
 async function runContent({ database }: PageContext, run: RunDetails) {
-  const [slowest, parts] = await Promise.all([
-    pages.slowestOrganizations.all(database, { runId: run.runId, limit: SLOWEST_SHOWN }),
-    pages.callsOverTime.all(database, { runId: run.runId, parts: CALLS_PARTS }),
-  ])
+  const slowest = await pages.slowestOrganizations.all(database, {
+    runId: run.runId,
+    limit: SLOWEST_SHOWN,
+  })
   return (
     <>
       {run.problem !== null && (
@@ -111,7 +111,7 @@ async function runContent({ database }: PageContext, run: RunDetails) {
           <ActionsTable actions={run.actions} />
         </Card>
       )}
-      {run.calls > 0 && <Slowness run={run} slowest={slowest} parts={parts} />}
+      {run.calls > 0 && <Slowness run={run} slowest={slowest} />}
     </>
   )
 }
