@@ -14,7 +14,8 @@ import {
 } from '../../../documents/format.ts'
 import { AskButton, capitalized, Card, Facts, Sentence, StatusBadge, Time } from '../elements.tsx'
 import { ActionsTable } from '../history.tsx'
-import { sendPage, sendUnknown } from '../layout.tsx'
+import { noSuchRun } from '../../problem.ts'
+import { sendPage } from '../layout.tsx'
 import type { PageContext } from '../page-context.ts'
 import { Failures, Progress, Slowness } from './run-parts.tsx'
 
@@ -30,7 +31,7 @@ export function runPageRoutes(app: FastifyInstance, context: PageContext): void 
     if (others.length > 0) return reply.redirect(`/search?q=${runId}`)
     if (first !== undefined && first !== runId) return reply.redirect(`/runs/${first}`)
     const run = first === undefined ? null : await context.collabSync.getRun(first)
-    if (run === null) return sendUnknown(reply, 'There is no such run; it may have been pruned.')
+    if (run === null) throw noSuchRun()
     const isUnderWay = run.finishedAt === null
     return sendPage(
       reply,
