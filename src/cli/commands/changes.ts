@@ -1,4 +1,4 @@
-import { listenForChanges, readHeldBack, readPages } from '../../features/export/changes.ts'
+import { listenForChanges, readChanges, readHeldBack } from '../../features/export/changes.ts'
 import type { StoredChange } from '../../features/export/changes.ts'
 import type { Database } from '../../core/database/pool.ts'
 import { isReaderGone } from '../../features/export/target.ts'
@@ -54,7 +54,9 @@ async function printChanges(
   const noteHeldBack = heldBackNotes(database)
   try {
     let changes = 0
-    for await (const page of readPages(database, { after: after ?? null, max: PAGE, objects })) {
+    for (let from = after ?? null; ;) {
+      const page = await readChanges(database, { after: from, max: PAGE, objects })
+      from = page.cursor
       const printed = page.changes.slice(0, limit - changes)
       if (printed.length > 0) await writeAll(process.stdout, printed.map(lineOf).join(''))
       changes += printed.length
@@ -69,7 +71,6 @@ async function printChanges(
       await listener.next(POLL_MS)
       if (stopping.aborted) return { changes, cursor, isStopped: true }
     }
-    throw new Error('The feed has no end.')
   } finally {
     listener?.close()
   }

@@ -50,18 +50,6 @@ export async function readChanges(
   }
 }
 
-/** Pages without end, each read when it is requested. @throws as readChanges */
-export async function* readPages(
-  database: Database,
-  filter: ChangesFilter,
-): AsyncGenerator<ReadChanges, never> {
-  for (let { after } = filter; ;) {
-    const page = await readChanges(database, { ...filter, after })
-    yield page
-    after = page.cursor
-  }
-}
-
 /** The last row has only the next cursor. */
 function isChange(row: Row): row is StoredChange {
   return row.object !== null
