@@ -14,7 +14,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { prune } from '../../src/features/privacy/prune.ts'
 import { catalogLines } from '../../src/demo/catalog.ts'
-import { addUser } from '../../src/demo/changes.ts'
 import { randomChanges } from '../../src/demo/random-changes.ts'
 import { eraseUser } from '../../src/features/privacy/erase/erase-user.ts'
 import { UsageError } from '../../src/base/errors.ts'
@@ -140,7 +139,7 @@ describe('all that a copy may be kept of equals the tables after', () => {
     for (const copy of await readCopies(pool))
       expect((await warehouse.rows(copy)).join().toLowerCase()).not.toContain('zzyzx')
     const [here = ''] = live.world.organizationIds()
-    addUser(live.world, here, { ...PERSON })
+    live.world.putUser(here, { ...PERSON })
     await live.run()
     await follow()
   })

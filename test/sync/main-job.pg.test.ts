@@ -4,7 +4,6 @@ import {
   deleteComment,
   edit,
   leaveDocument,
-  removeUser,
   restoreComment,
 } from '../../src/demo/changes.ts'
 import { places } from '../../src/demo/catalog.ts'
@@ -69,7 +68,7 @@ test('edits, additions, deletions, a come-back and a left document are all in af
   const member = membersOf(live.world, place)[0] as string
   leaveDocument(live.world, place.organizationId, place.documentId, member)
   const [removed] = (live.world.users(place.organizationId) ?? []).slice(-1)
-  removeUser(live.world, place.organizationId, removed?.userId as string)
+  live.world.dropUser(place.organizationId, removed?.userId as string)
   expect(await live.run()).toMatchObject({ status: 'succeeded', comments_deleted: 1 })
   await expectTablesEqual(live.database, live.world)
   const { rows: deleted } = await live.database.pool.query(
