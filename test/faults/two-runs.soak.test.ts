@@ -1,6 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+<<<<<<< HEAD
 import { deleteComment, edit, removeUser, restoreComment } from '../../src/demo/changes.ts'
+=======
+import { jobs } from '../../jobs/index.ts'
+import { deleteComment, edit, restoreComment } from '../../src/demo/changes.ts'
+>>>>>>> h-worker
 import { places } from '../../src/demo/catalog.ts'
 import type { Place } from '../../src/demo/layout.ts'
 import { expectTablesEqual } from '../helpers/expect-equal.ts'
@@ -87,7 +92,7 @@ test('versions and memberships stay in order when the clock is set back between 
   deleteComment(live.world, place, second?.commentId ?? 0)
   const organizationId = place.organizationId
   const [user] = live.world.documentUsers(organizationId, place.documentId) ?? []
-  removeUser(live.world, organizationId, user?.userId ?? '')
+  live.world.dropUser(organizationId, user?.userId ?? '')
   expect(await live.run()).toMatchObject({ status: 'succeeded' })
   await expectTablesEqual(live.database, live.world)
   await expectVersionsSound()

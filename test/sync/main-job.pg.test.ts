@@ -4,7 +4,6 @@ import {
   deleteComment,
   edit,
   leaveDocument,
-  removeUser,
 } from '../../src/demo/changes.ts'
 import { places } from '../../src/demo/catalog.ts'
 import type { Comment } from '../../src/demo/comments.ts'
@@ -77,7 +76,7 @@ test('edits, additions, deletions, a come-back and a left document are all in af
   const [member] = live.world.documentUsers(place.organizationId, place.documentId) ?? []
   leaveDocument(live.world, place.organizationId, place.documentId, member?.userId as string)
   const [removed] = (live.world.users(place.organizationId) ?? []).slice(-1)
-  removeUser(live.world, place.organizationId, removed?.userId as string)
+  live.world.dropUser(place.organizationId, removed?.userId as string)
   expect(await live.run()).toMatchObject({ status: 'succeeded', comments_deleted: 1 })
   await expectTablesEqual(live.database, live.world)
   const deleted = 'select comment_text from collab.comments where deleted_at is not null'
