@@ -13,12 +13,6 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { prune } from '../../src/features/privacy/prune.ts'
-<<<<<<< HEAD
-=======
-import { catalogLines } from '../../src/demo/catalog.ts'
-import { randomChanges } from '../../src/demo/random-changes.ts'
-import { eraseUser } from '../../src/features/privacy/erase/erase-user.ts'
->>>>>>> h-worker
 import { UsageError } from '../../src/base/errors.ts'
 import { exportByState } from '../../src/features/export/state.ts'
 import { Copy, tableTexts } from '../changes/copy.ts'
@@ -90,7 +84,6 @@ test('a copy equals the table that is loaded from exports that are killed at ran
       kills += 1
       continue
     }
-<<<<<<< HEAD
     // The previous export was killed after its last step: its file is complete.
     const wasWhole = code === 2 && stderr.includes('of the previous export is still there')
     if (!wasWhole) {
@@ -104,30 +97,6 @@ test('a copy equals the table that is loaded from exports that are killed at ran
     if (isLast && copy.texts().join() === (await comments()).join()) break
   }
   expect([kills >= 3, loads > 2, (await writers) > 2000]).toEqual([true, true, true])
-=======
-  })
-
-  test('an import that prunes', async () => {
-    const [first, ...lines] = [...catalogLines(live.world)].toReversed()
-    expect(first).toBeDefined()
-    const source = listSource('world', lines)
-    await importCatalog(live.database.pool, source, { prune: true, acceptsAll: true })
-    await follow()
-  })
-
-  test('an erasure, after which nothing in the warehouse names the person', async () => {
-    const { pool } = live.database
-    const asked = { userId: PERSON.userId, organizationId: null, reason: 'asked' }
-    await eraseUser(pool, asked)
-    await follow()
-    for (const copy of await readCopies(pool))
-      expect((await warehouse.rows(copy)).join().toLowerCase()).not.toContain('zzyzx')
-    const [here = ''] = live.world.organizationIds()
-    live.world.putUser(here, { ...PERSON })
-    await live.run()
-    await follow()
-  })
->>>>>>> h-worker
 })
 
 test('a file that was complete when its export was killed is written again by the next', async () => {

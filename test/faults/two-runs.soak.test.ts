@@ -1,11 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-<<<<<<< HEAD
-import { deleteComment, edit, removeUser, restoreComment } from '../../src/demo/changes.ts'
-=======
-import { jobs } from '../../jobs/index.ts'
 import { deleteComment, edit, restoreComment } from '../../src/demo/changes.ts'
->>>>>>> h-worker
 import { places } from '../../src/demo/catalog.ts'
 import type { Place } from '../../src/demo/layout.ts'
 import { expectTablesEqual } from '../helpers/expect-equal.ts'

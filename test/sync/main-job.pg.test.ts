@@ -1,10 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import {
-  addComment,
-  deleteComment,
-  edit,
-  leaveDocument,
-} from '../../src/demo/changes.ts'
+import { addComment, deleteComment, edit, leaveDocument } from '../../src/demo/changes.ts'
 import { places } from '../../src/demo/catalog.ts'
 import type { Comment } from '../../src/demo/comments.ts'
 import type { Place } from '../../src/demo/layout.ts'
