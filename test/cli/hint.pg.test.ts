@@ -115,6 +115,14 @@ describe('each surface', () => {
       { source: 'hint --add', came: 3 },
     ])
   })
+
+  test('adds nothing for a document alone, which has no comments to fetch', async () => {
+    const document = { ...scope(), annotationId: undefined }
+    await expect(collabSync.hint(document, { add: true })).rejects.toThrow(
+      /^add needs an annotation/,
+    )
+    expect(await rows('select from collab_store.organizations')).toEqual([])
+  })
 })
 
 describe('wrong use', () => {
