@@ -57,8 +57,8 @@ async function isPostgres(url: string): Promise<boolean> {
 }
 
 /**
- * A port that nobody listens on now, below those that the system gives to connections: while a server is killed and not yet
- * started again none takes its port.
+ * A free port below those that the system gives to connections, so that no connection takes the port of a server that is
+ * being restarted.
  */
 export async function freePort(): Promise<number> {
   for (;;) {

@@ -65,7 +65,7 @@ test('a held listing is held and not stale, however old its last good check is',
   })
 })
 
-test('refused, they are fresh by decision, and another answer is held anew', async () => {
+test('refused, they are fresh by decision, and another response is held again', async () => {
   const since = await read(
     `select min(removal_held_since) as at from collab.document_users where organization_id = $1 and document_id = $2`,
     [organizationId, documentId],

@@ -42,7 +42,7 @@ afterAll(async () => {
   await command.remove()
 })
 
-/** Has the service send the first comments of a thread with further members. */
+/** Makes the service send additional fields in the first comments of a thread. */
 function send(...members: object[]): void {
   const comments = live.world.comments(place) ?? []
   live.world.putThread(place, {

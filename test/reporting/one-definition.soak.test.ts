@@ -54,7 +54,7 @@ afterAll(async () => {
   await command?.remove()
 })
 
-/** What is told, by whoever tells it. */
+/** The reported numbers. */
 interface Told {
   scopes: number
   neverChecked: number
@@ -65,7 +65,7 @@ interface Told {
 interface Fault {
   name: string
   act: () => Promise<unknown>
-  /** What is not given is 0; `scopes` is all. */
+  /** Missing numbers are 0; `scopes` is all scopes. */
   told: () => Partial<Told> & { overdue?: number }
 }
 
@@ -214,7 +214,7 @@ async function load(more: readonly CatalogLine[] = []): Promise<void> {
   await importCatalog(live.database.pool, source, { prune: true, acceptsAll: true })
 }
 
-/** Lets hours pass for all checks. */
+/** Makes all checks older by hours. */
 async function age(hours: number): Promise<void> {
   await ask(
     `update collab_store.batches set checked_at = checked_at - make_interval(hours => $1)`,
@@ -310,7 +310,7 @@ function numbersIn(pattern: RegExp, text: string): number[] {
   return numbers.map((digits) => Number(digits.replaceAll(',', '')))
 }
 
-/** By a server of its own: what a server has read it tells for five seconds. */
+/** Uses a new server, because a server caches these numbers for five seconds. */
 async function scrape(): Promise<string> {
   const fresh = Fastify()
   await fresh.register(metrics, { database: live.database.pool, queue: app.queue })

@@ -253,7 +253,7 @@ describe('a policy on addresses', () => {
     expect((await versions()).map(({ name }) => name)).toEqual(['Ann Able', 'Ann Baker', 'Ann Able', 'Ann Last']) // prettier-ignore
   })
 
-  test('that hashes them keeps hashes only, and tells another address', async () => {
+  test('that hashes them keeps hashes only, and a new address makes a version', async () => {
     await run({ PRIVACY_EMAIL: 'keep' })
     live.world.putUser(here, ANN)
     await run({ PRIVACY_EMAIL: 'keep' })

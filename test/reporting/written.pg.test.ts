@@ -198,7 +198,7 @@ describe('with a member that says it', () => {
     }
   })
 
-  test('an answer that was in hand when it was set is thrown away', async () => {
+  test('a response that was requested before it was set is discarded', async () => {
     const app = await live.openApp()
     const { items, runId } = await startRun(app.sync, {
       trigger: 'cli',

@@ -21,10 +21,10 @@ import { membersOf } from './life.ts'
 import type { Life } from './life.ts'
 import type { Call, Deed } from './log.ts'
 
-/** Sees a call that takes longer as failed. */
+/** A longer call has failed. */
 const TIMEOUT_MS = 5000
 
-/** The program over a life, in a database of its own with a clock of its own; keeps what it did and what the calls returned. */
+/** The program on its own database with its own clock; keeps what it did and what the calls returned. */
 export class Copy {
   readonly deeds: Deed[] = []
   readonly database: Database
@@ -43,7 +43,7 @@ export class Copy {
 
   /**
    * @param url of an empty database, by a superuser
-   * @param settings that reports are defined by
+   * @param settings that define the reports
    */
   static async open(
     life: Life,
@@ -77,7 +77,7 @@ export class Copy {
     this.deeds.push({ kind: 'catalog', at, lines })
   }
 
-  /** A run to its end, of everything where no scope is given. */
+  /** One complete run, by default of everything. */
   async run(at: Date, faults: readonly FaultRule[], scope?: Scope): Promise<void> {
     await this.clock.set(at)
     const { calls } = this.#standIn
@@ -112,7 +112,7 @@ export class Copy {
     await this.clock.close()
   }
 
-  /** The world stands still while a run goes on: what a good call returned can be read from it afterwards. */
+  /** The world does not change during a run, so the response of a successful call can be read from it afterwards. */
   #seen({ operation, data, status, fault }: LoggedCall): Call {
     const { organizationId, documentId, annotationId } = data as Place
     const isEmptied = fault === 'empty-list'
