@@ -22,13 +22,12 @@ const QUIET_NIGHTS = 3
 /**
  * Runs one random world, synced with and without COMMENT_WRITTEN_MEMBER. Compares the views with the responses of the calls,
  * and the responses with the world.
- * @param open makes the URL of an empty database, by a superuser
  * @param askEvery compares after every so many nights, and after the last
  * @returns what differed
  */
 export async function liveWorld(
   seed: number,
-  { nights, askEvery, open }: { nights: number; askEvery: number; open: () => Promise<string> },
+  { nights, askEvery }: { nights: number; askEvery: number },
 ): Promise<string[]> {
   const random = new Random(seedOf(seed, nights))
   const change = CLOCK_CHANGES[seed % 2] as number
@@ -41,7 +40,7 @@ export async function liveWorld(
   }))
   const copies = await Promise.all(
     looks.map(async ({ member }) =>
-      Copy.open(life, await open(), start, {
+      Copy.open(life, start, {
         REPORT_TZ: ZONE,
         ...(member === null ? {} : { COMMENT_WRITTEN_MEMBER: member }),
       }),
