@@ -62,14 +62,6 @@ describe('without a member that says it', () => {
     expect(third?.getTime()).toBeGreaterThan(second?.getTime() ?? Infinity)
   })
 
-  test('an empty thread that was checked is a check before the first look', async () => {
-    await night()
-    const empty = await checkedAt()
-    await night(comment(1, 'ann', '2026-03-02'))
-    expect(empty).not.toBeNull()
-    expect(await notBefore()).toEqual([empty])
-  })
-
   test('a first load holds nothing for it, and an edit is the first to', async () => {
     await night(comment(1, 'ann', '2026-03-02'), comment(2, 'bob', '2026-03-03'))
     const kept = () => ask('select written_at, first_updated, not_before from collab_store.comments order by comment_id') // prettier-ignore
