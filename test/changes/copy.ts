@@ -1,27 +1,46 @@
+import { Readable } from 'node:stream'
 import type { Database } from '../../src/core/database/pool.ts'
 import { readChanges } from '../../src/features/export/changes.ts'
 import type { StoredChange } from '../../src/features/export/changes.ts'
+import {
+  copyOf,
+  readExportObjects,
+  streamRows,
+  withSnapshot,
+} from '../../src/features/export/rows.ts'
+import { ndjsonFormat } from '../../src/features/export/text.ts'
 import { until } from '../helpers/until.ts'
 
-/** What is read of a change to keep a copy. */
-export type Line = Pick<StoredChange, 'object' | 'change' | 'person'> & {
+/** The fields of a change that a copy needs. */
+export type Line = Pick<StoredChange, 'object' | 'person'> & {
   readonly key: Record<string, unknown>
   readonly row: Record<string, unknown> | null
 }
 
-/** The tables as somebody has them who reads the feed and nothing else. */
+/** The columns by which rows are matched; users are matched by `person`, because an erasure removes the ID. */
+const KEY = /^(organization|document|annotation|organization_user_group|comment)_id$/
+
+/** The tables of a reader who has only the feed, or only exports of changes. */
 export class Copy {
   readonly rows = new Map<string, Record<string, unknown>>()
 
-  apply({ object, key, person, row }: Line): void {
-    // People by their hash: the id is gone where somebody was erased.
-    const nameOf = (ids: Record<string, unknown>) => {
-      const rest = Object.entries(ids).filter(([name]) => name !== 'user_id')
-      return JSON.stringify([object, rest.toSorted(), person ?? null])
-    }
-    const name = nameOf(key)
+  apply({ object, key, person, row }: Line): string {
+    const ids = Object.entries(key).filter(([name]) => KEY.test(name))
+    const name = JSON.stringify([object, ids.toSorted(), person])
     if (row === null) this.rows.delete(name)
     else this.rows.set(name, row)
+    return name
+  }
+
+  /** Loads an export in NDJSON. @throws Error if a row occurs twice, as a MERGE does */
+  load(object: string, lines: readonly string[]): void {
+    const names = lines.map((line) => {
+      const { is_gone: isGone, ...key } = JSON.parse(line) as Record<string, unknown>
+      const { person = null, ...row } = key
+      if (object === 'user') row['person'] = person
+      return this.apply({ object, key, person: person as string | null, row: isGone ? null : row })
+    })
+    if (new Set(names).size < names.length) throw new Error('A row occurs twice.')
   }
 
   /** Every row as text, in order. */
@@ -30,6 +49,27 @@ export class Copy {
       .map(([name, row]) => textOf(JSON.parse(name)[0], row))
       .toSorted()
   }
+}
+
+/** Loads the rows of all objects that changed after a cursor. @returns the cursor of the next call */
+export async function loadExports(
+  copy: Copy,
+  database: Database,
+  after: string | null,
+): Promise<string> {
+  const objects = (await readExportObjects(database)).flatMap((each) => copyOf(each) ?? [])
+  let cursor = after
+  return until('all that is committed is exported', async () => {
+    cursor = await withSnapshot(database, async (snapshot) => {
+      for (const object of objects) {
+        const where = { organizationId: null, since: null, after: cursor }
+        const rows = await Readable.from(streamRows(snapshot, object, where)).toArray()
+        copy.load(object.changed ?? '', rows.map(ndjsonFormat(object.columns).row))
+      }
+      return snapshot.cursor
+    })
+    return (await isWhole(database, cursor)) && cursor
+  })
 }
 
 export function lineOf(change: StoredChange): Line {
@@ -108,7 +148,9 @@ function textOf(object: string, row: Record<string, unknown>): string {
     for (const mark of ['in_catalog', 'removal_held_since', 'removal_refused_at']) delete rest[mark]
   const asTimes = Object.entries(rest).map(([name, value]) => [
     name,
-    typeof value === 'string' && name.endsWith('_at') ? Date.parse(value) : value,
+    typeof value === 'string' && /^\d{4}-\d\d-\d\dT.*(Z|\+00:00)$/.test(value)
+      ? Date.parse(value)
+      : value,
   ])
   return JSON.stringify([object, asTimes.toSorted()])
 }

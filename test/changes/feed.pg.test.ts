@@ -86,7 +86,9 @@ test('what is no cursor is refused, and one of another database is gone', async 
   try {
     const { cursor } = await readChanges(other.pool, { after: null, max: 1, objects: null })
     await expect(read(cursor)).rejects.toThrow(CursorGoneError)
-    await expect(read(cursor)).rejects.toThrow(/another feed.*Start over from `collab-sync export`/)
+    await expect(read(cursor)).rejects.toThrow(
+      /another feed.*Start again with `collab-sync export`/,
+    )
   } finally {
     await other.drop()
   }

@@ -1,9 +1,15 @@
+import { Readable } from 'node:stream'
 import type { QueryResult } from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { readChanges, readHeldBack } from '../../src/features/export/changes.ts'
 import type { StoredChange } from '../../src/features/export/changes.ts'
 import type { Client, Database } from '../../src/core/database/pool.ts'
-import { copyOf, readExportObjects, withSnapshot } from '../../src/features/export/rows.ts'
+import {
+  copyOf,
+  readExportObjects,
+  streamRows,
+  withSnapshot,
+} from '../../src/features/export/rows.ts'
 import * as refresh from '../../src/core/database/statements/refresh.ts'
 import { createEmptyDatabase, createTestDatabase } from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'
@@ -118,8 +124,8 @@ describe('a transaction of another database holds nothing back', () => {
     const text = comments.columns.findIndex(({ name }) => name === 'comment_text')
     const exported = await withSnapshot(own.pool, async (snapshot) => {
       await elsewhere.query('commit')
-      const where = { organizationId: null, after: cursor }
-      const rows = await snapshot.copyRows(comments, where).toArray()
+      const where = { organizationId: null, since: null, after: cursor }
+      const rows = await Readable.from(streamRows(snapshot, comments, where)).toArray()
       return { texts: rows.map((row) => row[text]), cursor: snapshot.cursor }
     })
     expect([...exported.texts, ...(await read(exported.cursor)).texts]).toEqual(['exported'])

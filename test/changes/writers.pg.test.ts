@@ -7,7 +7,7 @@ import { prune } from '../../src/features/privacy/prune.ts'
 import { rolledBack } from '../../src/core/database/pool.ts'
 import type { Client } from '../../src/core/database/pool.ts'
 import { catalogLines } from '../../src/demo/catalog.ts'
-import { addComment, addUser, edit } from '../../src/demo/changes.ts'
+import { addComment, edit } from '../../src/demo/changes.ts'
 import type { Place } from '../../src/demo/layout.ts'
 import { randomChanges } from '../../src/demo/random-changes.ts'
 import { CHANGED_OBJECTS } from '../../src/base/columns.ts'
@@ -16,7 +16,8 @@ import { eraseUser } from '../../src/features/privacy/erase/erase-user.ts'
 import { decideHeld } from '../../src/core/sync/held.ts'
 import { openLive } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
-import { Copy, differences, NO_DIFFERENCES, lineOf, readAll, tableTexts } from './copy.ts'
+import { Copy, differences, NO_DIFFERENCES, lineOf, loadExports } from './copy.ts'
+import { readAll, tableTexts } from './copy.ts'
 
 /** Views of collab that the feed leaves out: what was before, which the rows of now do not show. */
 const HISTORY = ['comment_versions', 'user_versions']
@@ -39,11 +40,13 @@ const PERSON = { userId: 'zzyzx-17', name: 'Wilhelmine Zzyzx', email: 'w@zzyzx.e
 let live: Live
 let copy: Copy
 let cursor: string | null = null
+let exported: Copy
+let exportedTo: string | null = null
 let here: string
 let place: Place
 beforeAll(async () => {
   live = await openLive('none')
-  copy = new Copy()
+  ;[copy, exported] = [new Copy(), new Copy()]
   ;[here = ''] = live.world.organizationIds()
   const [documentId = ''] = live.world.documentIds(here)
   const [annotationId = ''] = live.world.annotationIds(here, documentId)
@@ -53,12 +56,14 @@ afterAll(() => live.close())
 
 const sourceOf = (lines: readonly CatalogLine[]) => listSource('world', lines)
 
-/** Has the copy follow, and be what the tables are. @returns what changed, as `object change` */
+/** Expects that the copies by the feed and by exports equal the tables. @returns what changed, as `object change` */
 async function follow(): Promise<{ said: Set<string>; changes: StoredChange[] }> {
   const { changes, cursor: last } = await readAll(live.database.pool, cursor)
   cursor = last
   for (const change of changes) copy.apply(lineOf(change))
-  expect(await differences(copy, live.database.pool)).toEqual(NO_DIFFERENCES)
+  exportedTo = await loadExports(exported, live.database.pool, exportedTo)
+  for (const each of [copy, exported])
+    expect(await differences(each, live.database.pool)).toEqual(NO_DIFFERENCES)
   return { said: new Set(changes.map(({ object, change }) => `${object} ${change}`)), changes }
 }
 
@@ -177,6 +182,7 @@ describe('whatever writes to what the views of collab show, a copy by the feed a
     expect(JSON.parse(erased?.key ?? '')).toEqual({ organization_id: here, user_id: null })
     const all = await readAll(pool, null)
     expect(JSON.stringify(all.changes).toLowerCase()).not.toContain('zzyzx')
+    expect(exported.texts().join().toLowerCase()).not.toContain('zzyzx')
     const log = await pool.query('select c::text as row from collab_store.changes c')
     expect(
       log.rows
@@ -184,7 +190,7 @@ describe('whatever writes to what the views of collab show, a copy by the feed a
         .join()
         .toLowerCase(),
     ).not.toContain('zzyzx')
-    addUser(live.world, here, { ...PERSON })
+    live.world.putUser(here, { ...PERSON })
     await live.run()
     await follow()
   })

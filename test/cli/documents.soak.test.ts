@@ -250,7 +250,7 @@ test('changes: a line of the command is the document of the API and of a program
     headers: BEARER,
   })
   expect(gone.statusCode).toBe(410)
-  expect(gone.json().detail).toMatch(/another feed.*Start over/)
+  expect(gone.json().detail).toMatch(/another feed.*Start again/)
   expect(await ask('/v1/changes?cursor=x')).toMatchObject({ status: 400 })
   await expect(collabSync.listChanges({ cursor: 'x' })).rejects.toThrow(UsageError)
 })

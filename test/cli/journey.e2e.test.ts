@@ -219,7 +219,7 @@ test('changes stops at its limit, says where to go on, and refuses wrong use', a
   expect(rest.stdout.trimEnd().split('\n')).toHaveLength(5)
   const gone = await command.run(['changes', '--after', `000000000000${after.slice(12)}`], settings)
   expect(gone).toMatchObject({ code: 2, stdout: '' })
-  expect(gone.stderr).toMatch(/^This cursor is of another feed.* Start over from .*export/)
+  expect(gone.stderr).toMatch(/^This cursor is of another feed.* Start again with .*export/)
   for (const args of [
     ['--after', 'x'],
     ['--objects', 'comments'],

@@ -1,27 +1,17 @@
-import { execFileSync } from 'node:child_process'
-import {
-  chmodSync,
-  existsSync,
-  lstatSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
-import { readFile } from 'node:fs/promises'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import { parse as parseCsv } from 'csv-parse/sync'
 import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'hyparquet'
+import { from } from 'pg-copy-streams'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { readExportObjects, withSnapshot } from '../../src/features/export/rows.ts'
+import { readExportObjects, streamRows, withSnapshot } from '../../src/features/export/rows.ts'
 import { exportObject } from '../../src/features/export/export-object.ts'
 import type { ExportRequest } from '../../src/features/export/export-object.ts'
 import { UsageError } from '../../src/base/errors.ts'
+import { places } from '../../src/demo/catalog.ts'
 import { addComment } from '../../src/demo/changes.ts'
 import type { Place } from '../../src/demo/layout.ts'
 import { openLive } from '../helpers/live.ts'
@@ -175,9 +165,6 @@ describe('CSV', () => {
     const client = await live.database.pool.connect()
     try {
       await client.query('create temp table back (like collab.comments)')
-      const { from } = await import('pg-copy-streams')
-      const { pipeline } = await import('node:stream/promises')
-      const { Readable } = await import('node:stream')
       await pipeline(
         Readable.from([text]),
         client.query(from('copy back from stdin with (format csv, header)')),
@@ -302,26 +289,16 @@ describe('what is exported', () => {
     }
   })
 
-  test('one organization alone', async () => {
-    const { out } = await exported(
-      { organizationId: first, object: 'users', format: 'ndjson' },
-      'one',
-    )
-    const ids = objectsOf(out).map((row) => row['organization_id'])
-    expect(new Set(ids)).toEqual(new Set([first]))
-  })
-
-  test('what changed since the export before, nothing missed', async () => {
-    const before = await exported({}, 'before.csv')
-    expect(before.nextSince.getTime()).toBeLessThanOrEqual(before.takenAt.getTime())
-    const since = new Date()
-    const { rows: none } = await exported({ since }, 'none.csv')
-    expect(none).toBe(0)
-    addComment(live.world, place, { text: 'changed since' })
+  test('rows that changed since the previous export, of one organization', async () => {
+    const { nextSince: since, takenAt } = await exported({})
+    expect(since.getTime()).toBeLessThanOrEqual(takenAt.getTime())
+    expect((await exported({ since: new Date() })).rows).toBe(0)
+    const other = [...places(live.world)].find(({ organizationId }) => organizationId !== first)
+    for (const at of [place, other!]) addComment(live.world, at, { text: 'changed since' })
     await live.run()
-    const { out } = await exported({ since: before.nextSince, format: 'ndjson' }, 'since')
-    const texts = objectsOf(out).map((row) => row['comment_text'])
-    expect(texts).toContain('changed since')
+    const request = { since, organizationId: first, format: 'ndjson' } as const
+    const texts = objectsOf((await exported(request)).out).map((row) => row['comment_text'])
+    expect(texts).toEqual(['changed since'])
   })
 
   test("while an item is in a worker's hands, the next export has to look from its begin on", async () => {
@@ -338,124 +315,54 @@ describe('what is exported', () => {
     }
   })
 
-  test('a picture of one moment: what is written meanwhile is not in it', async () => {
-    const [objects] = (await readExportObjects(live.database.pool)).filter(
-      ({ schema, name }) => schema === 'collab' && name === 'organizations',
+  test('the rows of one moment: later rows are not in the snapshot', async () => {
+    const objects = await readExportObjects(live.database.pool)
+    const object = objects.find(
+      ({ schema, name }) => `${schema}.${name}` === 'collab.organizations',
     )
-    if (objects === undefined) throw new Error('no collab.organizations')
-    const everything = { organizationId: null, since: null }
-    const before = await rows('select organization_id from collab.organizations')
-    const seen = await withSnapshot(live.database.pool, async (snapshot) => {
-      await live.database.pool.query(
-        `insert into collab_store.organizations (organization_id) values ('written meanwhile')`,
-      )
-      return snapshot.rows(objects, everything).toArray()
-    })
-    expect(seen.length).toBe(before.length)
-    expect((await rows('select organization_id from collab.organizations')).length).toBe(
-      before.length + 1,
+    const read = async (write: () => Promise<unknown>) =>
+      withSnapshot(live.database.pool, async (snapshot) => {
+        await write()
+        const all = { organizationId: null, since: null }
+        return Readable.from(streamRows(snapshot, object!, all)).toArray()
+      })
+    const before = await read(() =>
+      rows(`insert into collab_store.organizations (organization_id) values ('later')`),
     )
+    expect((await read(async () => {})).length).toBe(before.length + 1)
   })
 })
 
-function fifo(name: string): string {
-  const path = join(directory, name)
-  execFileSync('mkfifo', [path])
-  return path
-}
-
-describe('where an export goes', () => {
-  const object = { object: 'collab.organizations', byteOrderMark: false } as const
-  const mode = (path: string) => statSync(path).mode & 0o777
-  const head = /^organization_id,active,checked_at,failing_since,is_stale,in_catalog,name\r\n/
-
-  test('a FIFO gets the rows, and stays one', async () => {
-    const out = fifo('pipe')
-    const [text] = await Promise.all([readFile(out, 'utf8'), exported(object, 'pipe')])
-    expect(text).toMatch(head)
-    expect(lstatSync(out).isFIFO()).toBe(true)
-  })
-
-  test('a device is written to, and stays one', async () => {
-    symlinkSync('/dev/null', join(directory, 'device'))
-    await exported(object, 'device')
-    expect(lstatSync(join(directory, 'device')).isSymbolicLink()).toBe(true)
-    expect(statSync('/dev/null').isCharacterDevice()).toBe(true)
-  })
-
-  test("a new file is its owner's alone, whatever the umask", async () => {
-    const before = process.umask(0)
-    try {
-      expect(mode((await exported(object, 'secret.csv')).out)).toBe(0o600)
-    } finally {
-      process.umask(before)
-    }
-  })
-
-  test('a file that is replaced hands its mode on, and a symbolic link leads to the new one', async () => {
-    const path = join(directory, 'shared.csv')
-    writeFileSync(path, 'of before')
-    chmodSync(path, 0o640)
-    symlinkSync('shared.csv', join(directory, 'latest'))
-    await exported(object, 'latest')
-    expect(readlinkSync(join(directory, 'latest'))).toBe('shared.csv')
-    expect(readFileSync(path, 'utf8')).toMatch(head)
-    expect(mode(path)).toBe(0o640)
-  })
-
-  test('a folder is refused in a sentence', async () => {
-    await expect(exported({ ...object, out: directory })).rejects.toThrow(
-      `The file ${directory} cannot be written (EISDIR).`,
-    )
+test('an export whose connection is lost ends with a sentence', async () => {
+  const object = { schema: 'reporting', name: 'many', columns: [{ name: 'n', type: 'integer' }] }
+  await withView('many', 'select n from generate_series(1, 1000000) n', async () => {
+    const exporting = withSnapshot(live.database.pool, async (snapshot) => {
+      let count = 0
+      for await (const _ of streamRows(snapshot, object, { organizationId: null, since: null }))
+        if ((count += 1) === 10)
+          await rows(`select pg_terminate_backend(pid) from pg_stat_activity
+            where datname = current_database() and query like '%many%' and pid <> pg_backend_pid()`)
+    })
+    await expect(exporting).rejects.toThrow(/^PostgreSQL at .* Try again in a moment\.$/)
   })
 })
 
-describe('what cannot be exported is said, and leaves no file behind', () => {
-  test.each([
-    [
-      { object: 'collab.nothing' },
-      /There is no table or view "collab.nothing" to export\. There are: .*collab\.comments/,
-    ],
-    [{ object: 'sync.runs' }, /There is no table or view "sync.runs"/],
-    [{ object: 'collab_store.comments' }, /There is no table or view/],
-    [{ object: 'comments' }, 'is in two schemas: say collab.comments or reporting.comments.'],
-    [
-      { object: 'documents', since: new Date() },
-      '--since follows changed_at, which collab.documents does not have.',
-    ],
-    [{ organizationId: 'nowhere' }, 'There is no organization "nowhere" in the catalog.'],
-    [
-      { out: '/nonexistent/directory/file' },
-      'The file /nonexistent/directory/file cannot be written (ENOENT).',
-    ],
-  ])('%j', async (request, message) => {
-    const error = await exported(request, 'never').catch((caught: unknown) => caught)
-    expect(error).toBeInstanceOf(UsageError)
-    expect((error as Error).message).toMatch(message)
-    expect(existsSync(join(directory, 'never'))).toBe(false)
-  })
-
-  test('an export that fails half-way writes nothing beside a FIFO, which stays', async () => {
-    const out = fifo('failing')
-    const reading = readFile(out)
-    await live.database.pool.query('create view reporting.none as select 1 / 0 as one')
-    try {
-      await expect(exported({ object: 'none' }, 'failing')).rejects.toThrow('division by zero')
-    } finally {
-      await live.database.pool.query('drop view reporting.none')
-    }
-    await reading
-    expect(lstatSync(out).isFIFO()).toBe(true)
-  })
-
-  test('an export that fails half-way leaves the file of before, and nothing else', async () => {
-    const out = join(directory, 'kept.csv')
-    writeFileSync(out, 'of before')
-    const select = 'select 1 / (5000 - n) as one from generate_series(1, 6000) n'
-    await withView('broken', select, async () => {
-      await expect(exported({ object: 'broken' }, 'kept.csv')).rejects.toThrow('division by zero')
-      expect(readFileSync(out, 'utf8')).toBe('of before')
-      expect(readdirSync(directory).filter((name) => name.includes('partial'))).toEqual([])
-    })
-  })
+test.each([
+  [
+    { object: 'collab.nothing' },
+    /There is no table or view "collab.nothing" to export\. There are: .*collab\.comments/,
+  ],
+  [{ object: 'sync.runs' }, /There is no table or view "sync.runs"/],
+  [{ object: 'collab_store.comments' }, /There is no table or view/],
+  [{ object: 'comments' }, 'is in two schemas: use collab.comments or reporting.comments.'],
+  [
+    { object: 'documents', since: new Date() },
+    '--since needs a column changed_at, which collab.documents does not have.',
+  ],
+  [{ organizationId: 'nowhere' }, 'There is no organization "nowhere" in the catalog.'],
+])('an impossible request leaves no file: %j', async (request, message) => {
+  const error = await exported(request, 'never').catch((caught: unknown) => caught)
+  expect(error).toBeInstanceOf(UsageError)
+  expect((error as Error).message).toMatch(message)
+  expect(existsSync(join(directory, 'never'))).toBe(false)
 })

@@ -33,6 +33,13 @@ export async function expectTablesEqual(database: TestDatabase, world: World): P
       comment,
     ]),
   )
+  const counts = await stored(
+    `select organization_id, document_id, annotation_id, comment_count,
+      (select count(*)::int from collab.comments c where c.deleted_at is null
+        and (c.organization_id, c.document_id, c.annotation_id) = (a.organization_id, a.document_id, a.annotation_id)) as live
+    from collab.annotations a`,
+  )
+  expect(counts.filter(([, , , count, live]) => count !== live)).toEqual([])
   expectSame(
     await stored(
       'select organization_id, user_id, name, email, listed, removed_at is not null, raw from collab.users',

@@ -42,7 +42,7 @@ afterEach(() => live.close())
 
 /** A comment of somebody else with members that the service does not document. */
 function say(members: Record<string, unknown>): number {
-  const { commentId } = addComment(live.world, place, { text: 'x' }) as { commentId: number }
+  const commentId = addComment(live.world, place, { text: 'x' })
   const { live: served, deleted } = live.world.thread(place) ?? { live: [], deleted: [] }
   live.world.putThread(place, {
     live: served.map((each) => (each.commentId === commentId ? { ...each, ...members } : each)),

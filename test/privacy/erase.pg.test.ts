@@ -61,8 +61,7 @@ async function run(request: RunOptions = {}): Promise<void> {
 }
 
 function write(place: Place, text: string): number {
-  const change = addComment(live.world, place, { text: `xylograph ${text}`, from: PERSON })
-  return (change as { commentId: number }).commentId
+  return addComment(live.world, place, { text: `xylograph ${text}`, from: PERSON })
 }
 
 /** Changes a served comment as the service never says it is changed: with members that it does not document. */

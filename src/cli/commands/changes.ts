@@ -1,7 +1,8 @@
-import { listenForChanges, readHeldBack, readPages } from '../../features/export/changes.ts'
+import { listenForChanges, readChanges, readHeldBack } from '../../features/export/changes.ts'
 import type { StoredChange } from '../../features/export/changes.ts'
 import type { Database } from '../../core/database/pool.ts'
-import { isReaderGone, openTarget, writeAll } from '../../features/export/target.ts'
+import { isReaderGone } from '../../features/export/target.ts'
+import { writeAll } from '../../features/export/text.ts'
 import { counted, time } from '../../documents/format.ts'
 import { printable } from '../../base/printable.ts'
 import { EXIT } from '../exit.ts'
@@ -48,15 +49,16 @@ async function printChanges(
   { after, limit = Infinity, objects = null, follow = false }: ChangesOptions,
   stopping: AbortSignal,
 ): Promise<{ changes: number; cursor: string; isStopped: boolean }> {
-  const { out } = await openTarget('-')
   // Before the first look, so that nothing comes unheard in between.
   const listener = follow ? await listenForChanges(database, stopping) : null
   const noteHeldBack = heldBackNotes(database)
   try {
     let changes = 0
-    for await (const page of readPages(database, { after: after ?? null, max: PAGE, objects })) {
+    for (let from = after ?? null; ;) {
+      const page = await readChanges(database, { after: from, max: PAGE, objects })
+      from = page.cursor
       const printed = page.changes.slice(0, limit - changes)
-      if (printed.length > 0) await writeAll(out, printed.map(lineOf).join(''))
+      if (printed.length > 0) await writeAll(process.stdout, printed.map(lineOf).join(''))
       changes += printed.length
       // What was asked for and is not printed is for the next time.
       const isCut = printed.length < page.changes.length
@@ -69,7 +71,6 @@ async function printChanges(
       await listener.next(POLL_MS)
       if (stopping.aborted) return { changes, cursor, isStopped: true }
     }
-    throw new Error('The feed has no end.')
   } finally {
     listener?.close()
   }

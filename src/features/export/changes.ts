@@ -7,7 +7,7 @@ import * as changes from '../../core/database/statements/changes.ts'
 
 type Row = RowOf<typeof changes.read>
 
-/** A change as PostgreSQL gives it: key and row as JSON texts. */
+/** A change; key and row are PostgreSQL's JSON texts. */
 export type StoredChange = Row & {
   readonly object: string
   readonly change: string
@@ -15,7 +15,7 @@ export type StoredChange = Row & {
   readonly at: Date
 }
 
-/** Some changes, and where to go on. */
+/** A page of the feed, and the cursor after it. */
 export interface ReadChanges {
   readonly changes: readonly StoredChange[]
   readonly cursor: string
@@ -25,15 +25,15 @@ export interface ReadChanges {
 export interface ChangesFilter {
   /** Null for the beginning of the feed. */
   readonly after: string | null
-  /** How many are looked through. Fewer come where the caller does not see or want all of them. */
+  /** How many are read. Fewer are returned if `objects` or the rights of the role leave some out. */
   readonly max: number
   /** Null for all. */
   readonly objects: readonly string[] | null
 }
 
 /**
- * Reads what changed behind a cursor.
- * @throws UsageError for what is no cursor; CursorGoneError for one of another feed, or older than what is kept
+ * Reads the changes after a cursor.
+ * @throws UsageError if it is not a cursor; CursorGoneError if it is of another feed, or older than the stored changes
  */
 export async function readChanges(
   database: On,
@@ -41,7 +41,7 @@ export async function readChanges(
 ): Promise<ReadChanges> {
   const rows = await changes.read
     .all(database, { after, maxChanges: max, objects })
-    .catch(tellCursor)
+    .catch(throwOfCursor)
   const end = rows.at(-1) as Row
   return {
     changes: rows.filter(isChange),
@@ -50,22 +50,7 @@ export async function readChanges(
   }
 }
 
-/**
- * Page after page for ever, each as of a moment no earlier than the one before and read when it is asked for.
- * @throws as readChanges
- */
-export async function* readPages(
-  database: Database,
-  filter: ChangesFilter,
-): AsyncGenerator<ReadChanges, never> {
-  for (let { after } = filter; ;) {
-    const page = await readChanges(database, { ...filter, after })
-    yield page
-    after = page.cursor
-  }
-}
-
-/** The last row has nothing but the cursor to go on from. */
+/** The last row has only the next cursor. */
 function isChange(row: Row): row is StoredChange {
   return row.object !== null
 }
@@ -73,34 +58,33 @@ function isChange(row: Row): row is StoredChange {
 const CURSOR_GONE = 'CS410'
 const INVALID_PARAMETER = '22023'
 
-function tellCursor(error: unknown): never {
+function throwOfCursor(error: unknown): never {
   const code = codeOf(error)
   if (code === INVALID_PARAMETER) throw new UsageError((error as Error).message)
   if (code !== CURSOR_GONE) throw error
   throw new CursorGoneError(
-    `${(error as Error).message} Start over from \`collab-sync export\`, which says the cursor to go on from.`,
+    `${(error as Error).message} Start again with \`collab-sync export\`, which prints the next cursor.`,
   )
 }
 
-/** Changes that are stored but not given yet, and whose open transaction they wait for. */
+/** Changes that the feed does not return yet, and the open transaction that it waits for. */
 export async function readHeldBack(database: Database): Promise<RowOf<typeof changes.heldBack>> {
   return changes.heldBack.one(database)
 }
 
-/** Wakes whoever follows the feed. */
 export interface Listener {
-  /** Resolves once something was committed since it was last called, after so long, or when the signal aborts. */
+  /** Resolves if a change was committed since the previous call, after `mostMs`, or when the signal aborts. */
   next(mostMs: number): Promise<void>
   close(): void
 }
 
-/** Listens for changes. Where the server lets nobody listen, as a standby, `next` just takes its time. */
+/** Listens for changes. On a server that does not allow it, such as a standby, `next` always takes `mostMs`. */
 export async function listenForChanges(database: Database, signal: AbortSignal): Promise<Listener> {
   let heard = new AbortController()
   const client = await database.connect()
   client.on('notification', () => heard.abort())
   signal.addEventListener('abort', () => heard.abort())
-  // Whoever reads next is told.
+  // The next read of the feed throws it.
   client.on('error', () => {})
   await changes.listen.run(client).catch(() => {})
   return {

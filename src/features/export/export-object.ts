@@ -1,171 +1,148 @@
-import { copyOf, readExportObjects, withSnapshot } from './rows.ts'
-import type { CopyObject, ExportFilter, ExportObject, Snapshot } from './rows.ts'
+import type { Writable } from 'node:stream'
+import { copyOf, readExportObjects, streamRows, withSnapshot } from './rows.ts'
+import type { ExportFilter, ExportObject, Snapshot } from './rows.ts'
 import type { Database } from '../../core/database/pool.ts'
+import * as statements from '../../core/database/statements/export.ts'
 import { UsageError } from '../../base/errors.ts'
-import { isReaderGone, openTarget, writeText } from './target.ts'
-import type { OnRows, OnWarning, Target } from './target.ts'
-import { csvFormat, ndjsonFormat } from './text.ts'
-import type { ExportFormat } from './text.ts'
+import { readChanges } from './changes.ts'
+import { isReaderGone, writeTarget } from './target.ts'
+import type { OnWarning } from './target.ts'
+import { csvFormat, ndjsonFormat, writeText } from './text.ts'
+import type { ExportFormat, OnRows } from './text.ts'
 
-/** What to export, and how. */
 export interface ExportRequest extends ExportFilter {
   /** A table or view of `collab` or `reporting`, with its schema or without. */
   readonly object: string
-  /**
-   * For a copy that follows the feed of changes: behind which cursor, or null for all rows. Left out: the object as it is,
-   * with the columns of which the feed says nothing.
-   */
-  readonly after?: string | null
   readonly format: ExportFormat
   /** A file, or `-` for standard output. */
   readonly out: string
-  /**
-   * CSV: true writes texts that a spreadsheet would run as a formula without change. With `after` they are always written
-   * so: the rows are for a database.
-   */
+  /** CSV: true leaves texts unchanged that a spreadsheet would run as a formula. With `after` they are always unchanged. */
   readonly formulas: boolean
-  /** CSV: true begins with a byte order mark. */
+  /** CSV: true begins with a byte order mark, by which spreadsheets recognize UTF-8. */
   readonly byteOrderMark: boolean
 }
 
-/** What an export calls while it runs. */
 export interface ExportEvents {
   readonly onRows?: OnRows | undefined
   readonly onWarning?: OnWarning | undefined
-  /** The last check before the file gets its name; what it throws leaves no file. */
+  /** The last check before the file gets its name. If it throws, no file is left. */
   readonly beforeComplete?: () => Promise<void>
 }
 
-/** What was exported. */
 export interface Exported {
   /** `schema.name`. */
   readonly object: string
   readonly rows: number
-  /** When the picture of the database was taken; everything in it is of this moment. */
+  /** Time of the snapshot: all rows are of this moment. */
   readonly takenAt: Date
-  /** What to give as `since` next time: nothing is missed, some rows may come again. */
+  /** `since` of the next export, which then misses no row and may repeat some. */
   readonly nextSince: Date
-  /** Where the feed of changes goes on: it tells deletions too, and misses nothing. */
+  /** Cursor after which the feed of changes continues. The feed has deletions too. */
   readonly cursor: string
-  /** The cursor behind which it begins; null where it is all there is. */
+  /** The cursor after which the rows have changed; null for all rows. */
   readonly after: string | null
-  /** False where the reader of standard output went away before the end. */
+  /** False if the reader of a pipe closed it before the end. */
   readonly isWhole: boolean
 }
 
 /**
- * Writes a table or view out of one consistent picture of the database, in constant memory. A file is there when all of it
- * is, or not at all.
- * @throws UsageError for an object, an organization, a cursor or a file that cannot be used; EnvironmentError where the file
- * cannot be written to its end
+ * Writes a table or view from one consistent snapshot of the database, in constant memory. A file is complete or not there.
+ * @throws UsageError for an unusable object, organization, cursor or file; EnvironmentError if the file cannot be written
  */
 export async function exportObject(
   database: Database,
   request: ExportRequest,
-  { onRows, onWarning, beforeComplete }: ExportEvents = {},
+  { onRows, onWarning = () => {}, beforeComplete }: ExportEvents = {},
 ): Promise<Exported> {
-  const { after } = request
-  const objects = await readExportObjects(database)
-  const object =
-    after === undefined ? findObject(objects, request.object) : findCopy(objects, request.object)
+  const { organizationId, after = null } = request
+  const isCopy = request.after !== undefined
+  const object = findObject(await readExportObjects(database), request.object, isCopy)
   checkFilter(object, request)
   return withSnapshot(database, async (snapshot) => {
-    await checkOrganization(snapshot, request.organizationId)
-    if (typeof after === 'string') await snapshot.checkCursor(after)
-    const target = await openTarget(request.out, onWarning)
-    const { takenAt, nextSince, cursor } = snapshot
-    const exported = { object: fullName(object), takenAt, nextSince, cursor, after: after ?? null }
-    let written = 0
-    const count = (rows: number) => {
-      written = rows
-      onRows?.(rows)
+    const { client, ...times } = snapshot
+    if (organizationId !== null) {
+      const { known } = await statements.knowsOrganization.one(client, { organizationId })
+      if (!known)
+        throw new UsageError(
+          `There is no organization ${JSON.stringify(organizationId)} in the catalog.`,
+        )
     }
+    if (after !== null) await readChanges(client, { after, max: 1, objects: [] })
+    let rows = 0
+    const count = (written: number) => {
+      rows = written
+      onRows?.(written)
+    }
+    let isWhole = true
     try {
-      const rows = await write(snapshot, target, object, request, count)
-      await beforeComplete?.()
-      await target.complete()
-      return { ...exported, rows, isWhole: true }
+      await writeTarget(request.out, onWarning, async (out) => {
+        await write(snapshot, out, object, request, count)
+        await beforeComplete?.()
+      })
     } catch (error) {
-      const thrown = await target.abandon(error)
-      if (isReaderGone(error)) return { ...exported, rows: written, isWhole: false }
-      throw thrown
+      if (!isReaderGone(error)) throw error
+      isWhole = false
     }
+    return { object: fullName(object), ...times, after, rows, isWhole }
   })
-}
-
-async function checkOrganization(snapshot: Snapshot, organizationId: string | null): Promise<void> {
-  if (organizationId === null || (await snapshot.knowsOrganization(organizationId))) return
-  throw new UsageError(`There is no organization ${JSON.stringify(organizationId)} in the catalog.`)
 }
 
 async function write(
   snapshot: Snapshot,
-  { out }: Target,
-  object: ExportObject | CopyObject,
+  out: Writable,
+  object: ExportObject,
   request: ExportRequest,
   onRows: OnRows,
-): Promise<number> {
-  const { columns } = object
-  const { organizationId, after = null } = request
-  const formulas = request.formulas || request.after !== undefined
-  const rows =
-    'changed' in object
-      ? snapshot.copyRows(object, { organizationId, after })
-      : snapshot.rows(object, request)
+): Promise<void> {
+  const { columns, changed } = object
+  const rows = streamRows(snapshot, object, request)
   if (request.format === 'parquet') {
-    // Loaded for those who want it: it takes longer to load than all the rest.
+    // Loaded only if needed, because it takes longer to load than everything else.
     const { writeParquet } = await import('./parquet.ts')
     return writeParquet(rows, out, columns, onRows)
   }
+  const formulas = request.formulas || changed !== undefined
   const format =
     request.format === 'csv' ? csvFormat(columns, { ...request, formulas }) : ndjsonFormat(columns)
   return writeText(rows, out, format, onRows)
 }
 
 /**
- * What a person means by a name, with its schema or without.
- * @throws UsageError that lists what there is, or both where a name is in both schemas
+ * @param isCopy true for a table of schema `collab`, as a copy has it that follows the feed of changes
+ * @throws UsageError that lists the objects, or both schemas that have an object of this name
  */
-function findObject(objects: readonly ExportObject[], name: string): ExportObject {
+export function findObject(
+  all: readonly ExportObject[],
+  name: string,
+  isCopy: boolean,
+): ExportObject {
+  const objects = isCopy ? all.flatMap((object) => copyOf(object) ?? []) : all
   const named = objects.filter((object) => [object.name, fullName(object)].includes(name))
   const [only] = named
   if (only !== undefined && named.length === 1) return only
-  if (named.length > 1) {
-    throw new UsageError(
-      `${JSON.stringify(name)} is in two schemas: say ${named.map(fullName).join(' or ')}.`,
-    )
-  }
+  const names = (named.length > 1 ? named : objects).map(fullName)
   throw new UsageError(
-    `There is no table or view ${JSON.stringify(name)} to export. There are: ${objects.map(fullName).join(', ')}.`,
+    named.length > 1
+      ? `${JSON.stringify(name)} is in two schemas: use ${names.join(' or ')}.`
+      : `There is no table or view ${JSON.stringify(name)} ${isCopy ? 'in the feed of changes' : 'to export'}. There are: ${names.join(', ')}.`,
   )
 }
 
-/**
- * What a person means by the name of something to keep a copy of: of the tables of schema collab alone.
- * @throws UsageError that lists what there is
- */
-export function findCopy(objects: readonly ExportObject[], name: string): CopyObject {
-  const copies = objects.flatMap((object) => copyOf(object) ?? [])
-  const found = copies.find((copy) => [copy.name, fullName(copy)].includes(name))
-  if (found !== undefined) return found
-  throw new UsageError(
-    `The feed of changes tells nothing of ${JSON.stringify(name)}. It tells of: ${copies.map(fullName).join(', ')}.`,
-  )
-}
-
-/** @throws UsageError where the filter needs a column that the object does not have */
-function checkFilter(object: ExportObject, filter: ExportFilter): void {
-  const has = (column: string) => object.columns.some(({ name }) => name === column)
-  if (filter.organizationId !== null && !has('organization_id')) {
+/** @throws UsageError if the filter needs a column that the object does not have */
+function checkFilter(object: ExportObject, { organizationId, since }: ExportFilter): void {
+  const lacks = (column: string) => object.columns.every(({ name }) => name !== column)
+  if (organizationId !== null && lacks('organization_id')) {
     throw new UsageError(
-      `--organization narrows by organization_id, which ${fullName(object)} does not have.`,
+      `--organization needs a column organization_id, which ${fullName(object)} does not have.`,
     )
   }
-  if (filter.since !== null && 'changed' in object) {
-    throw new UsageError('--since and a cursor are two ways to say what changed: give one of them.')
+  if (since !== null && object.changed !== undefined) {
+    throw new UsageError('--since and a cursor cannot be combined: use one of them.')
   }
-  if (filter.since !== null && !has('changed_at')) {
-    throw new UsageError(`--since follows changed_at, which ${fullName(object)} does not have.`)
+  if (since !== null && lacks('changed_at')) {
+    throw new UsageError(
+      `--since needs a column changed_at, which ${fullName(object)} does not have.`,
+    )
   }
 }
 

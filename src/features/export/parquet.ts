@@ -1,14 +1,12 @@
-import type { Readable, Writable } from 'node:stream'
+import type { Writable } from 'node:stream'
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer'
 import type { SchemaElement } from 'hyparquet-writer'
-import type { ExportColumn } from './rows.ts'
-import { writeAll } from './target.ts'
-import type { OnRows } from './target.ts'
-import { fromPostgres, isJson } from './text.ts'
+import type { ExportColumn, ExportRows } from './rows.ts'
+import { fromPostgres, isJson, writeAll } from './text.ts'
+import type { OnRows } from './text.ts'
 
-/** A row group is in memory as a whole: so many rows at most ... */
+/** A row group is in memory as a whole, so rows and characters are limited. */
 const ROWS_A_GROUP = 20_000
-/** ... and so many characters. */
 const CHARACTERS_A_GROUP = 4 * 1024 * 1024
 
 type Value = string | number | bigint | boolean | Uint8Array
@@ -16,32 +14,27 @@ type Value = string | number | bigint | boolean | Uint8Array
 /** How a column of PostgreSQL is written. */
 interface ParquetColumn {
   readonly element: Omit<SchemaElement, 'name'>
-  /** @returns null for what the type of Parquet cannot say, such as an infinite time */
+  /** @returns null for a value that the type of Parquet lacks, such as an infinite time */
   readonly value: (text: string) => Value | null
 }
 
 /**
  * Writes rows as Parquet, a row group at a time. Texts are UTF-8, `jsonb` is JSON, times are microseconds in UTC,
- * `numeric` is a double; what has no type of its own in Parquet is text.
- * @returns how many rows
+ * `numeric` is a double; values of all other types are text.
  */
 export async function writeParquet(
-  rows: Readable,
+  rows: ExportRows,
   out: Writable,
   columns: readonly ExportColumn[],
   onRows: OnRows,
-): Promise<number> {
+): Promise<void> {
   const parquet = columns.map(({ type }) => columnOf(type))
   const bytes = new Bytes()
   const schema: SchemaElement[] = [
     { name: 'root', num_children: columns.length },
     ...columns.map(({ name }, place) => ({ name, ...(parquet[place] as ParquetColumn).element })),
   ]
-  const writer = new ParquetWriter({
-    writer: bytes,
-    schema,
-    createdBy: 'collab-sync',
-  })
+  const writer = new ParquetWriter({ writer: bytes, schema, createdBy: 'collab-sync' })
   let group: (Value | null)[][] = columns.map(() => [])
   let characters = 0
   let count = 0
@@ -49,7 +42,7 @@ export async function writeParquet(
     const columnData = columns.map(({ name, type }, place) => ({
       name,
       data: group[place] ?? [],
-      // The least and the greatest JSON say nothing, and would be written whole.
+      // The least and the greatest JSON help no reader, and would be written in full.
       statistics: !isJson(type),
     }))
     await writer.write({ columnData, rowGroupSize: ROWS_A_GROUP })
@@ -58,7 +51,7 @@ export async function writeParquet(
     characters = 0
     onRows(count)
   }
-  for await (const values of rows as AsyncIterable<(string | null)[]>) {
+  for await (const values of rows) {
     values.forEach((text, place) => {
       characters += text?.length ?? 0
       group[place]?.push(text === null ? null : (parquet[place]?.value(text) ?? null))
@@ -70,10 +63,9 @@ export async function writeParquet(
   nameTypes(schema)
   await writer.finish()
   await writeAll(out, bytes.take())
-  return count
 }
 
-/** What the writer wrote since it was last taken. */
+/** The bytes written since the previous `take`. */
 class Bytes extends ByteWriter {
   take(): Uint8Array {
     const taken = Buffer.from(this.getBytes())
@@ -87,8 +79,8 @@ const TEXT = { type: 'BYTE_ARRAY', converted_type: 'UTF8', ...optional } as cons
 const JSON_TEXT = { type: 'BYTE_ARRAY', logical_type: { type: 'JSON' }, ...optional } as const
 
 /**
- * Many readers know JSON by its older name only, and a time as one of UTC by its newer name only. The writer must not hear
- * of them before the values are written: it would want to convert them itself, and numbers would lose digits.
+ * Many readers know JSON by its older name only, and recognize a time in UTC by its newer name only. Both are set after the
+ * values are written: otherwise the writer converts the values itself, and numbers lose digits.
  */
 function nameTypes(schema: readonly SchemaElement[]): void {
   for (const element of schema) {
@@ -99,9 +91,7 @@ function nameTypes(schema: readonly SchemaElement[]): void {
 }
 
 function columnOf(type: string): ParquetColumn {
-  if (isJson(type)) {
-    return { element: JSON_TEXT, value: (text) => Buffer.from(text) }
-  }
+  if (isJson(type)) return { element: JSON_TEXT, value: (text) => Buffer.from(text) }
   switch (type) {
     case 'boolean':
       return { element: { type: 'BOOLEAN', ...optional }, value: (text) => text === 't' }

@@ -1,88 +1,69 @@
-import { Readable } from 'node:stream'
 import Cursor from 'pg-cursor'
-import { z } from 'zod'
 import { CHANGED_OBJECTS } from '../../base/columns.ts'
-import { readChanges } from './changes.ts'
 import type { Client, Database } from '../../core/database/pool.ts'
 import { explainingLoss } from '../../core/database/connection-errors.ts'
+import type { RowOf } from '../../core/database/statement.ts'
 import * as statements from '../../core/database/statements/export.ts'
 import * as reports from '../../core/database/statements/reports.ts'
+import { RELATION } from './dictionary/dictionary.ts'
+import type { Column } from './dictionary/dictionary.ts'
 
-/** A column of something that can be exported; `type` is PostgreSQL's name, such as `timestamp with time zone`. */
-const COLUMN = z.object({ name: z.string(), type: z.string() }).readonly()
-export type ExportColumn = z.infer<typeof COLUMN>
+/** `type` is PostgreSQL's name, such as `timestamp with time zone`. */
+export type ExportColumn = Pick<Column, 'name' | 'type'>
 
 /** A table or view of the schemas `collab` and `reporting`. */
 export interface ExportObject {
   readonly schema: string
   readonly name: string
   readonly columns: readonly ExportColumn[]
+  /** Its name in the feed of changes, if the export is for a copy that follows the feed. */
+  readonly changed?: (typeof CHANGED_OBJECTS)[number]
 }
 
-/** One consistent picture of the database, read by one connection. */
-export interface Snapshot {
-  readonly takenAt: Date
-  /** From when on the next export has to look so that nothing is missed. */
-  readonly nextSince: Date
-  /** From where on the feed of changes tells what came after the picture. */
-  readonly cursor: string
-  knowsOrganization(organizationId: string): Promise<boolean>
-  /** @throws UsageError for what is no cursor; CursorGoneError for one that cannot be gone on from */
-  checkCursor(after: string): Promise<void>
-  /** Rows as PostgreSQL's own texts, null for null, in the order of the columns. */
-  rows(object: ExportObject, where: ExportFilter): Readable
-  /**
-   * Rows of what {@link copyOf} gives: all of them, or once each of those that changed behind a cursor, as they are now.
-   * Of those that are gone the key.
-   */
-  copyRows(copy: CopyObject, where: CopyFilter): Readable
-}
-
-/** Null where it does not narrow. */
 export interface ExportFilter {
+  /** Null for all organizations. */
   readonly organizationId: string | null
+  /** Null for rows of any `changed_at`. */
   readonly since: Date | null
+  /**
+   * For a copy that follows the feed of changes: the cursor after which rows have changed, or null for all rows. Without it,
+   * the object is exported with the columns that the feed leaves out.
+   */
+  readonly after?: string | null
 }
 
-/** A view of `collab` that the feed of changes tells of, with the columns of a copy of it. */
-export interface CopyObject extends ExportObject {
-  /** As the feed names it. */
-  readonly changed: (typeof CHANGED_OBJECTS)[number]
+/** Rows as PostgreSQL's texts, in the order of the columns. */
+export type ExportRows = AsyncIterable<(string | null)[]>
+
+/** One consistent snapshot of the database, read through one connection. */
+export interface Snapshot extends RowOf<typeof statements.watermark> {
+  readonly client: Client
 }
 
-export interface CopyFilter {
-  readonly organizationId: string | null
-  /** A cursor of the feed; null for all rows. */
-  readonly after: string | null
-}
-
-/** Rows that one round trip brings. */
+/** Rows of one round trip. */
 const ROWS_A_FETCH = 1000
 
-/** Everything that can be exported. */
+/** All tables and views that can be exported. */
 export async function readExportObjects(database: Database): Promise<ExportObject[]> {
-  const relations = await reports.dictionaryRelations.all(database, {
-    schemas: ['collab', 'reporting'],
-  })
-  return relations
-    .filter(({ kind }) => kind !== 'type')
-    .map(({ schema, name, columns }) => ({ schema, name, columns: COLUMN.array().parse(columns) }))
+  const schemas = ['collab', 'reporting']
+  const relations = await reports.dictionaryRelations.all(database, { schemas })
+  return relations.map((row) => RELATION.parse(row)).filter(({ kind }) => kind !== 'type')
 }
 
 const PERSON: ExportColumn = { name: 'person', type: 'uuid' }
 const IS_GONE: ExportColumn = { name: 'is_gone', type: 'boolean' }
 const CATALOG = ['organization', 'document', 'annotation', 'user_group']
-const OF_PEOPLE = ['user', 'document_user', 'user_group_member']
+const MEMBERSHIPS = ['document_user', 'user_group_member']
 
 /**
- * What a copy of an object has that follows the feed of changes: its columns without those of which the feed says nothing,
- * of people `person`, by which the feed names them, and `is_gone`. Null for what the feed does not tell of.
+ * An object as a copy has it that follows the feed of changes: without the columns that the feed leaves out, with `is_gone`,
+ * and with `person`, by which the feed identifies people. Null for an object that is not in the feed.
  */
-export function copyOf(object: ExportObject): CopyObject | null {
+export function copyOf(object: ExportObject): ExportObject | null {
   const changed = CHANGED_OBJECTS.find((each) => `${each}s` === object.name)
   if (object.schema !== 'collab' || changed === undefined) return null
-  // The first two change each night; and with the catalog, which the lines of what it lists tell, all that is in it.
-  // A removal that is held or refused changes no row.
+  // The first two change every night, and a held or refused removal changes no row. The rows of the catalog report for all
+  // that they contain whether it is in the catalog.
   const leftOut = [
     'checked_at',
     'is_stale',
@@ -90,14 +71,14 @@ export function copyOf(object: ExportObject): CopyObject | null {
     'removal_refused_at',
     ...(CATALOG.includes(changed) ? [] : ['in_catalog']),
   ]
-  const kept = object.columns.filter(({ name }) => ![...leftOut, PERSON.name].includes(name))
-  const person = OF_PEOPLE.includes(changed) ? [PERSON] : []
+  const kept = object.columns.filter(({ name }) => !leftOut.includes(name))
+  const person = MEMBERSHIPS.includes(changed) ? [PERSON] : []
   return { ...object, changed, columns: [...kept, ...person, IS_GONE] }
 }
 
 /**
- * Runs `work` on one picture of the database.
- * @throws EnvironmentError where PostgreSQL is away; what `work` throws
+ * Runs `work` with one snapshot of the database.
+ * @throws EnvironmentError if PostgreSQL is unreachable; what `work` throws
  */
 export async function withSnapshot<T>(
   database: Database,
@@ -107,93 +88,65 @@ export async function withSnapshot<T>(
     const client = await database.connect()
     try {
       await statements.begin.run(client)
-      const watermark = await statements.watermark.one(client)
-      const done = await work({
-        ...watermark,
-        knowsOrganization: async (organizationId) =>
-          (await statements.knowsOrganization.one(client, { organizationId })).known,
-        checkCursor: async (after) =>
-          void (await readChanges(client, { after, max: 1, objects: [] })),
-        rows: (object, where) => streamRows(client, object, where),
-        copyRows: (copy, where) => streamCopy(client, copy, { ...where, until: watermark.cursor }),
-      })
+      const done = await work({ ...(await statements.watermark.one(client)), client })
       await client.query('commit')
       return done
     } finally {
-      // A reader that went away leaves a statement under way: the connection is closed, not given back.
+      // A reader that closed its pipe leaves a statement in progress, so the connection is closed.
       client.release(true)
     }
   })
 }
 
-function streamRows(client: Client, object: ExportObject, where: ExportFilter): Readable {
-  const conditions: string[] = []
+/** The rows of an object, or each row once that changed after a cursor, as it is now. A removed row has only its key. */
+export async function* streamRows(
+  { client, cursor: until }: Snapshot,
+  { schema, name, columns, changed }: ExportObject,
+  { organizationId, since, after = null }: ExportFilter,
+): AsyncGenerator<(string | null)[]> {
   const values: unknown[] = []
-  if (where.organizationId !== null) {
-    conditions.push(`organization_id = $${values.push(where.organizationId)}`)
-  }
-  if (where.since !== null) conditions.push(`changed_at >= $${values.push(where.since)}`)
-  const columns = object.columns.map(({ name, type }) => selected(quoted(name), type)).join(', ')
-  const filter = conditions.length === 0 ? '' : ` where ${conditions.join(' and ')}`
-  return stream(client, `select ${columns} from ${placeOf(object)}${filter}`, values)
-}
-
-/** @param where.until the picture's cursor: asked again, the feed may end before it, and the next export begins there */
-function streamCopy(
-  client: Client,
-  copy: CopyObject,
-  where: CopyFilter & { readonly until: string },
-): Readable {
-  const place = placeOf(copy)
-  const values: unknown[] = [where.organizationId]
-  let [person, isGone, distinct, order] = ['v.person', 'false', '', '']
-  let from = `${place} v`
-  if (where.after !== null) {
-    // Each line of a row has it as it is in this picture, so that any one of them will do.
+  const parameter = (value: unknown) => `$${values.push(value)}`
+  const table = `${quoted(schema)}.${quoted(name)}`
+  const computed: Record<string, string> = {}
+  let [from, distinct, order] = [`${table} v`, '', '']
+  if (changed !== undefined) computed['is_gone'] = 'false'
+  if (changed !== undefined && after !== null) {
+    // The feed has the row as it is in this snapshot in each change of it, so any of them will do. It ends at the cursor of
+    // the snapshot: read again, its end may be earlier, and the next export begins there.
     distinct = 'distinct on (l.key::text, l.person)'
-    order = ' order by l.key::text, l.person'
-    ;[person, isGone] = ['l.person', 'l.row is null']
-    const lines = `reporting.changes_as_json($${values.push(where.after)}, 2147483647, array[$${values.push(copy.changed)}], $${values.push(where.until)}) l`
-    from = `${lines} join lateral jsonb_populate_record(null::${place}, coalesce(l.row, l.key)::jsonb) v on l.key is not null`
-  } else if (OF_PEOPLE.includes(copy.changed) && copy.changed !== 'user') {
-    person = 'u.person'
+    order = 'order by l.key::text, l.person'
+    Object.assign(computed, { person: 'l.person', is_gone: 'l.row is null' })
+    const feed = `reporting.changes_as_json(${parameter(after)}, 2147483647, array[${parameter(changed)}], ${parameter(until)}) l`
+    from = `${feed} join lateral jsonb_populate_record(null::${table}, coalesce(l.row, l.key)::jsonb) v on l.key is not null`
+  } else if (changed !== undefined && MEMBERSHIPS.includes(changed)) {
+    computed['person'] = 'u.person'
     from += ' left join collab.users u using (organization_id, user_id)'
   }
-  const computed: Record<string, string> = { person, is_gone: isGone }
-  const columns = copy.columns.map(
-    ({ name, type }) => computed[name] ?? selected(`v.${quoted(name)}`, type),
-  )
-  const text = `select ${distinct} ${columns.join(', ')} from ${from} where $1::text is null or v.organization_id = $1${order}`
-  return stream(client, text, values)
-}
-
-function stream(client: Client, text: string, values: unknown[]): Readable {
-  const types = { getTypeParser: () => (value: string) => value }
-  const cursor = client.query(new Cursor<unknown[]>(text, values, { rowMode: 'array', types }))
-  // pg-query-stream waits at its end until the server has closed the cursor: for ever where the connection is lost.
-  return new Readable({
-    objectMode: true,
-    read() {
-      cursor.read(ROWS_A_FETCH, (error, rows) => {
-        if (error) this.destroy(error)
-        else if (rows.length === 0) this.push(null)
-        else for (const row of rows) this.push(row)
-      })
-    },
-    destroy(error, done) {
-      cursor.close(() => {})
-      done(error)
-    },
+  const selected = columns.map(({ name: column, type }) => {
+    const value = computed[column] ?? `v.${quoted(column)}`
+    // Arrays have no text that other programs read.
+    return type.endsWith('[]') ? `to_jsonb(${value})` : value
   })
-}
-
-/** Lists have no text that others read: they become JSON. */
-function selected(column: string, type: string): string {
-  return type.endsWith('[]') ? `to_jsonb(${column})` : column
-}
-
-function placeOf({ schema, name }: ExportObject): string {
-  return `${quoted(schema)}.${quoted(name)}`
+  const conditions = [
+    'true',
+    ...(organizationId === null ? [] : [`v.organization_id = ${parameter(organizationId)}`]),
+    ...(since === null ? [] : [`v.changed_at >= ${parameter(since)}`]),
+  ]
+  const text = `select ${distinct} ${selected.join(', ')} from ${from} where ${conditions.join(' and ')} ${order}`
+  const types = { getTypeParser: () => (value: string) => value }
+  const cursor = client.query(
+    new Cursor<(string | null)[]>(text, values, { rowMode: 'array', types }),
+  )
+  try {
+    for (;;) {
+      const rows = await cursor.read(ROWS_A_FETCH)
+      if (rows.length === 0) return
+      yield* rows
+    }
+  } finally {
+    // It never closes on a lost connection.
+    cursor.close(() => {})
+  }
 }
 
 function quoted(name: string): string {

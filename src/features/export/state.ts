@@ -1,48 +1,47 @@
-import fs from 'node:fs'
 import { access, constants, readFile, realpath, stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import lockfile from 'proper-lockfile'
 import * as z from 'zod'
 import { readExportObjects } from './rows.ts'
-import type { CopyObject } from './rows.ts'
+import type { ExportObject } from './rows.ts'
 import { codeOf } from '../../core/database/connection-errors.ts'
 import type { Database } from '../../core/database/pool.ts'
 import { CursorGoneError, UsageError } from '../../base/errors.ts'
-import { exportObject, findCopy, fullName } from './export-object.ts'
+import { exportObject, findObject, fullName } from './export-object.ts'
 import type { Exported, ExportEvents, ExportRequest } from './export-object.ts'
-import { openTarget, writeAll } from './target.ts'
-import type { OnWarning } from './target.ts'
+import { writeTarget } from './target.ts'
+import { writeAll } from './text.ts'
 
-/** What a state file holds: what was exported last, and from where to go on. */
+/** A state file: the last export, and the cursor of the next one. */
 const STATE = z.strictObject({
   /** `schema.name`. */
   export: z.string(),
   organization: z.string().nullable(),
   columns: z.string().array(),
   cursor: z.string(),
-  /** The file of the last export, and when it was last changed (nanoseconds since 1970): one that is there is known by it. */
+  /** The file of the last export, and when it was last changed (nanoseconds since 1970), by which it is recognized. */
   file: z.string(),
   modified: z.string(),
 })
 type State = z.output<typeof STATE>
 
-/** A process that was killed holds the file so long at most. */
+/** A killed process blocks the state file for at most this long. */
 const STALE_MS = 5_000
 const WAIT_MS = 250
 
 /**
- * Exports what changed since the export before, or all rows where there was none yet, and keeps in a file from where to go
- * on: once all of it is on the disk, so that whatever ended before is repeated whole by the next one.
- * @throws UsageError for a state file that is no such, of something else, or in use; for a file of the export before that
- * nobody took away; as exportObject
+ * Exports the rows that changed since the previous export, or all rows the first time. The state file advances only when all
+ * rows are on the disk: an export that ended earlier is repeated completely by the next one.
+ * @throws UsageError for a state file that is invalid, of another export, or in use, and if the file of the previous export
+ * is still there; as exportObject
  */
 export async function exportByState(
   database: Database,
   request: ExportRequest,
   stateFile: string,
-  { onRows, onWarning }: Omit<ExportEvents, 'beforeComplete'> = {},
+  { onRows, onWarning = () => {} }: Omit<ExportEvents, 'beforeComplete'> = {},
 ): Promise<Exported> {
-  const object = findCopy(await readExportObjects(database), request.object)
+  const object = findObject(await readExportObjects(database), request.object, true)
   const file = await realPlace(request.out)
   const path = await realPlace(stateFile)
   await checkOut(request.out, file, path)
@@ -54,23 +53,20 @@ export async function exportByState(
     const events = { onRows, onWarning, beforeComplete: lock.check }
     const exported = await exportObject(database, { ...request, after }, events)
     await lock.check()
-    await writeState(
-      path,
-      {
-        export: exported.object,
-        organization: request.organizationId,
-        columns: object.columns.map(({ name }) => name),
-        cursor: exported.cursor,
-        file,
-        modified: (await modified(file)) ?? '',
-      },
-      onWarning,
-    )
+    const next: State = {
+      export: exported.object,
+      organization: request.organizationId,
+      columns: object.columns.map(({ name }) => name),
+      cursor: exported.cursor,
+      file,
+      modified: (await modified(file)) ?? '',
+    }
+    await writeTarget(path, onWarning, (out) => writeAll(out, `${JSON.stringify(next)}\n`))
     return exported
   } catch (error) {
     if (!(error instanceof CursorGoneError)) throw error
     throw new CursorGoneError(
-      `${error.message} Here that is: remove the state file ${path}, and load into an empty table.`,
+      `${error.message} To do so, remove the state file ${path}, and load into an empty table.`,
       { cause: error },
     )
   } finally {
@@ -78,7 +74,7 @@ export async function exportByState(
   }
 }
 
-/** The path behind symbolic links, whether there is such a file or not. */
+/** The path without symbolic links; the file need not exist. */
 async function realPlace(path: string): Promise<string> {
   try {
     return await realpath(path)
@@ -89,46 +85,38 @@ async function realPlace(path: string): Promise<string> {
 }
 
 async function checkOut(out: string, file: string, path: string): Promise<void> {
-  const isFile = await stat(file).then(
-    (found) => found.isFile(),
-    () => true,
-  )
-  if (out === '-' || !isFile) {
-    throw new UsageError('--state needs --out FILE: of a pipe nobody knows whether all was stored.')
+  const found = await stat(file).catch(() => null)
+  if (out === '-' || found?.isFile() === false) {
+    throw new UsageError(
+      '--state needs --out FILE: a pipe does not report whether all rows were stored.',
+    )
   }
   if (file === path) throw new UsageError('--state and --out name the same file.')
 }
 
-interface Lock {
-  /** @throws Error where another process took it meanwhile, since this one was stopped for long */
-  check(): Promise<void>
-  release(): Promise<void>
-}
-
 /**
- * Takes the lock of a state file. A file system that cannot hold one is refused: two exports at once could lose changes.
+ * Locks a state file. A file system that cannot lock it is refused, because two exports at once could lose changes.
  * @throws UsageError
  */
-export async function lockState(path: string, calls: typeof fs = fs): Promise<Lock> {
-  // Waiting would not help there.
+async function lockState(path: string) {
+  // Waiting would not help.
   await access(dirname(path), constants.W_OK).catch((error: unknown) => {
     throw new UsageError(`The state file ${path} cannot be written (${codeOf(error)}).`)
   })
   const release = await lockfile
     .lock(path, {
       realpath: false,
-      fs: calls,
       stale: STALE_MS,
-      // Longer than until one is stale that a killed process left.
+      // Longer than the lock of a killed process stays valid.
       retries: { retries: (1.5 * STALE_MS) / WAIT_MS, minTimeout: WAIT_MS, maxTimeout: WAIT_MS },
-      // By its own look, which may come late; `check` looks when it matters.
+      // It is called late; `check` runs before each write.
       onCompromised: () => {},
     })
     .catch((error: unknown) => {
-      const isHeld = codeOf(error) === 'ELOCKED'
-      const why = isHeld
+      const isLocked = codeOf(error) === 'ELOCKED'
+      const why = isLocked
         ? 'is in use by another export'
-        : `cannot be locked (${codeOf(error)}): name one on another file system`
+        : `cannot be locked (${codeOf(error)}): use one on another file system`
       throw new UsageError(`The state file ${path} ${why}.`, { cause: error })
     })
   const identity = async () => {
@@ -138,25 +126,25 @@ export async function lockState(path: string, calls: typeof fs = fs): Promise<Lo
   const own = await identity()
   const isOwn = async () => own !== null && (await identity()) === own
   return {
-    async check() {
+    /** @throws Error if another process took over the lock while this one was stopped */
+    async check(): Promise<void> {
       if (!(await isOwn()))
-        throw new Error(`Another export took over the state file ${path}: repeat this one.`)
+        throw new Error(`Another export took over the state file ${path}: run this one again.`)
     },
-    async release() {
+    async release(): Promise<void> {
       if (await isOwn()) await release().catch(() => {})
     },
   }
 }
 
-/** @returns null where there is none yet */
+/** @returns null if there is none yet */
 async function readState(path: string): Promise<State | null> {
   try {
-    if (!(await stat(path)).isFile()) throw new SyntaxError()
     return STATE.parse(JSON.parse(await readFile(path, 'utf8')))
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return null
     throw new UsageError(
-      `The file ${path} is no state of an export: name another one, or remove it to begin with all rows.`,
+      `The file ${path} is not a state file: use another one, or remove it to begin with all rows.`,
       { cause: error },
     )
   }
@@ -165,40 +153,32 @@ async function readState(path: string): Promise<State | null> {
 async function checkState(
   { export: of, organization, columns, ...last }: State,
   path: string,
-  object: CopyObject,
+  object: ExportObject,
   { organizationId, out }: ExportRequest,
 ): Promise<void> {
   const describe = (name: string, only: string | null) =>
     only === null ? name : `${name} of the organization ${JSON.stringify(only)}`
   const [before, now] = [describe(of, organization), describe(fullName(object), organizationId)]
   if (before !== now) {
-    throw new UsageError(`The state file ${path} is of ${before}, not of ${now}: name another one.`)
+    throw new UsageError(
+      `The state file ${path} is for ${before}, not for ${now}: use another one.`,
+    )
   }
   if (columns.join() !== object.columns.map(({ name }) => name).join()) {
     throw new UsageError(
-      `The columns of ${of} are others than in the export before: remove the state file ${path}, and load everything into an empty table that has them.`,
+      `The columns of ${of} have changed since the previous export: remove the state file ${path}, and load all rows into an empty table with the new columns.`,
     )
   }
-  // One that a killed export left there is another, of which the state does not know: it is written again.
+  // A file of a killed export has another time, and is written again.
   if (last.file === out && last.modified === (await modified(out))) {
     throw new UsageError(
-      `The file ${out} of the export before is still there: load it and remove it, or name another one.`,
+      `The file ${out} of the previous export is still there: load it and remove it, or use another one.`,
     )
   }
 }
 
-/** When a file was last changed; null where there is none. */
+/** When a file was last changed; null if there is none. */
 async function modified(file: string): Promise<string | null> {
   const found = await stat(file, { bigint: true }).catch(() => null)
   return found === null ? null : `${found.mtimeNs}`
-}
-
-async function writeState(path: string, state: State, onWarning?: OnWarning): Promise<void> {
-  const target = await openTarget(path, onWarning)
-  try {
-    await writeAll(target.out, `${JSON.stringify(state)}\n`)
-    await target.complete()
-  } catch (error) {
-    throw await target.abandon(error)
-  }
 }

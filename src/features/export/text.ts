@@ -1,29 +1,69 @@
-import type { ExportColumn } from './rows.ts'
-import type { RowFormat } from './target.ts'
+import type { Writable } from 'node:stream'
+import type { ExportColumn, ExportRows } from './rows.ts'
 
-/** What an export may be written as. */
 export const EXPORT_FORMATS = ['csv', 'ndjson', 'parquet'] as const
 
 export type ExportFormat = (typeof EXPORT_FORMATS)[number]
 
-/** So that a spreadsheet takes the file for UTF-8. */
+/** A format that is written row by row. */
+export interface RowFormat {
+  /** Written before the first row. */
+  readonly head: string
+  /** One row, from PostgreSQL's texts of its values. */
+  row(values: readonly (string | null)[]): string
+}
+
+/** Called with the number of rows written so far, and finally with all. */
+export type OnRows = (rows: number) => void
+
+/** Characters of a write: one write for each row would take most of the time. */
+const CHUNK_CHARACTERS = 64 * 1024
+
+/** Writes rows as text, no faster than `out` accepts them. */
+export async function writeText(
+  rows: ExportRows,
+  out: Writable,
+  format: RowFormat,
+  onRows: OnRows,
+): Promise<void> {
+  let count = 0
+  let chunk = format.head
+  for await (const values of rows) {
+    chunk += format.row(values)
+    count += 1
+    if (chunk.length < CHUNK_CHARACTERS) continue
+    await writeAll(out, chunk)
+    chunk = ''
+    onRows(count)
+  }
+  await writeAll(out, chunk)
+  onRows(count)
+}
+
+/** Resolves when `out` has accepted the chunk, however slow its reader is. @throws the error of `out`, such as EPIPE */
+export async function writeAll(out: Writable, chunk: string | Uint8Array): Promise<void> {
+  return new Promise((resolve, reject) =>
+    out.write(chunk, (error) => (error ? reject(error) : resolve())),
+  )
+}
+
+/** Spreadsheets recognize UTF-8 by it. */
 const BYTE_ORDER_MARK = '\uFEFF'
 
 /**
- * What makes a spreadsheet take a cell for a formula (OWASP, CSV Injection): a sign, in any width, also behind what it
- * trims or does not show; or a tab or line break, behind which it may begin a cell.
+ * Texts that a spreadsheet runs as a formula (OWASP, CSV Injection): a sign in any width, also after characters that it trims
+ * or does not show; or a tab or line break, after which it may begin a cell.
  */
 const STARTS_A_FORMULA =
   /^[\s\p{Z}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]*[=+\-@\u2212＝＋－＠﹢﹣﹦﹫]|^[\t\r\n]/u
 
-/** By the column's name, not by the value: otherwise some IDs of a column would change and no longer join. */
+/** By the name of the column and not by the value: otherwise some IDs of a column would change and no longer join. */
 const IS_ID = /(^|_)id$/
 
 /**
  * CSV of RFC 4180 in UTF-8, with a header. A null is an empty cell, an empty text is `""`.
  * @param options.formulas false puts an apostrophe before texts that a spreadsheet would run as a formula. IDs, numbers
- * and JSON are never changed.
- * @param options.byteOrderMark true begins with the mark by which spreadsheets know UTF-8
+ * and JSON never change.
  */
 export function csvFormat(
   columns: readonly ExportColumn[],
@@ -51,7 +91,7 @@ function quoted(text: string): string {
   return text === '' || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
-/** One JSON object a line, with every column in it; numbers keep every digit, JSON stays JSON. */
+/** One JSON object a line with every column; numbers keep every digit, JSON stays JSON. */
 export function ndjsonFormat(columns: readonly ExportColumn[]): RowFormat {
   const members = columns.map(({ name, type }) => {
     const key = `${JSON.stringify(name)}:`
@@ -71,15 +111,13 @@ function inJson(type: string, value: string): string {
   return JSON.stringify(fromPostgres(type, value))
 }
 
-/** How PostgreSQL's own texts of values become those of others. */
-
 const NUMBERS = new Set(['smallint', 'integer', 'bigint', 'numeric', 'real', 'double precision'])
 
-export function isNumber(type: string): boolean {
+function isNumber(type: string): boolean {
   return NUMBERS.has(type)
 }
 
-/** Lists are read as JSON too. */
+/** Arrays are selected as JSON. */
 export function isJson(type: string): boolean {
   return type === 'jsonb' || type === 'json' || type.endsWith('[]')
 }

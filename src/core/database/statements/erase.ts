@@ -167,12 +167,6 @@ export const organizations = new Statement<
   { organizationKey: number }
 >('erase/organizations', { parameters: 'organizationId', columns: 'organizationKey' })
 
-/** When a person was last erased in an organization, or in all. */
-export const previous = new Statement<
-  { pseudonym: string; organizationId: string | null },
-  { erasedAt: Date | null }
->('erase/previous', { parameters: 'pseudonym organizationId', columns: 'erasedAt' })
-
 /** Comments with all that is stored of them. */
 export const readComments = new Statement<
   { annotationKeys: readonly number[]; commentIds: readonly number[] },

@@ -19,7 +19,7 @@ const REFERENCE = z.object({
 })
 export type Reference = z.infer<typeof REFERENCE>
 
-const RELATION = z.object({
+export const RELATION = z.object({
   schema: z.string(),
   name: z.string(),
   kind: z.enum(['table', 'view', 'type']),

@@ -22,12 +22,6 @@ const COUNTED_AS: Readonly<Record<string, keyof ErasedCounts>> = {
   'sync.runs': 'scopes',
 }
 
-/** A row's ctid and, as JSON text, its columns that can hold text. */
-interface TextRow {
-  readonly tid: string
-  readonly texts: string
-}
-
 /**
  * Removes the person from every row of a table. Rows are locked without waiting, chunk by chunk. Rows that moved or were
  * locked meanwhile are searched for again until there are none.
@@ -47,7 +41,9 @@ export async function eraseTexts(
     let seen = 0
     for (const chunk of chunksOf(found.rows, ROWS_A_CHUNK)) {
       seen += await erasing(database, async (client) => {
-        const { rows } = await client.query<TextRow>(lock, [chunk.map(({ tid }) => tid)])
+        const { rows } = await client.query<{ tid: string; texts: string }>(lock, [
+          chunk.map(({ tid }) => tid),
+        ])
         const changed = rows.flatMap(({ tid, texts }) => {
           const row = parse(texts) as Record<string, unknown>
           const redacted = stringify(redactRow(row, redaction))

@@ -1,5 +1,5 @@
 import { noteAction } from '../../../core/database/actions.ts'
-import { countErased, reading, refreshStatistics, supersedeClaims } from './rows.ts'
+import { countErased, reading, supersedeClaims } from './rows.ts'
 import type { ErasePlace } from './rows.ts'
 import { transaction } from '../../../core/database/pool.ts'
 import type { Database } from '../../../core/database/pool.ts'
@@ -41,7 +41,7 @@ export type ErasureDone = RowOf<typeof erase.finish> & {
  * records and messages. A pseudonym replaces the id and the addresses, so that rows and counts stay. The erasure is
  * registered first: later claims redact their responses before anything is compared or stored, and responses in progress are
  * fetched again. Then stored rows are rewritten in small transactions, beside runs. An interrupted erasure continues when it
- * is repeated. A name alone in the words of others stays: `mentionsLeft` counts these comments.
+ * is repeated. A name alone in comments of other users stays: `mentionsLeft` counts these comments.
  * @throws UsageError if no row contains the person, or the organization is not in the catalog
  */
 export async function eraseUser(database: Database, request: ErasureRequest): Promise<ErasureDone> {
@@ -78,8 +78,11 @@ export async function eraseUser(database: Database, request: ErasureRequest): Pr
   const mentionsLeft = await rewrite(database, place, person, erasing, request.queueDatabase)
   const { erasureId } = erasing
   if ((await erase.withdraw.run(database, { erasureId })) > 0) {
-    const { erasedAt } = await erase.previous.one(database, { pseudonym, organizationId })
-    throw notFound(request, erasedAt)
+    const where =
+      organizationId === null ? '' : ` of organization ${JSON.stringify(organizationId)}`
+    throw new UsageError(
+      `No row${where} contains ${JSON.stringify(userId ?? emails[0])}, so nothing was erased. Check it, or look for an earlier erasure in sync.erasures.`,
+    )
   }
   const proof = await transaction(database, async (client) => {
     const target = `erasure ${erasureId}`
@@ -99,7 +102,7 @@ function askedFor(request: ErasureRequest): Identity {
   }
   const email = request.email.trim()
   if (!/^[^\s@]+@[^\s@]+$/.test(email)) {
-    throw new UsageError(`${JSON.stringify(request.email)} is no e-mail address.`)
+    throw new UsageError(`${JSON.stringify(request.email)} is not an e-mail address.`)
   }
   return { userId: null, names: [], emails: [email] }
 }
@@ -125,7 +128,7 @@ function register(
   })
 }
 
-/** @returns how many comments of others hold the person's name in their words */
+/** @returns how many comments of other users contain the person's name */
 async function rewrite(
   database: Database,
   place: ErasePlace,
@@ -144,21 +147,8 @@ async function rewrite(
         if (on === database) await countErased(client, erasureId, counts)
       })
     }
-    await refreshStatistics(on)
+    // The planner's statistics contain samples of values.
+    for (const { statement } of await erase.analyze.all(on)) await on.query(statement)
   }
   return mentionsLeft
-}
-
-function notFound(request: ErasureRequest, erasedAt: Date | null): UsageError {
-  const { organizationId } = request
-  const who =
-    'email' in request
-      ? `The address ${JSON.stringify(request.email)}`
-      : `User ${JSON.stringify(request.userId)}`
-  const where = organizationId === null ? '' : ` in organization ${JSON.stringify(organizationId)}`
-  return new UsageError(
-    erasedAt === null
-      ? `${who} is nowhere in the tables${where}: nothing was erased. Is it right?`
-      : `${who} was erased already, on ${erasedAt.toISOString()}, and nothing came back since.`,
-  )
 }

@@ -65,11 +65,6 @@ export async function countErased(
   await erase.count.run(client, { erasureId, ...all })
 }
 
-/** Recomputes the planner's statistics, which contain samples of values. */
-export async function refreshStatistics(on: Database): Promise<void> {
-  for (const { statement } of await erase.analyze.all(on)) await on.query(statement)
-}
-
 /** Characters that are rewritten in one transaction, except for a longer row: PostgreSQL and V8 limit the size of a value. */
 const UNITS_MAX = 16_000_000
 
