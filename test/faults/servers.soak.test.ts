@@ -8,8 +8,10 @@ import { buildWorker } from '../helpers/worker-process.ts'
 import type { WorkerBuild } from '../helpers/worker-process.ts'
 import { callsNeeded, openRig } from './rig.ts'
 import type { Rig } from './rig.ts'
-import { openAddress, openOwnRedis } from '../helpers/own-redis.ts'
-import type { Address, OwnRedis } from '../helpers/own-redis.ts'
+import { openOwnRedis } from '../helpers/own-redis.ts'
+import type { OwnRedis } from '../helpers/own-redis.ts'
+import { startRelay } from '../helpers/relay.ts'
+import type { Relay } from '../helpers/relay.ts'
 import { openOwnPostgres } from './servers.ts'
 import type { OwnPostgres } from './servers.ts'
 
@@ -27,7 +29,7 @@ let build: WorkerBuild
 let postgres: OwnPostgres
 let redis: OwnRedis
 let standby: OwnRedis
-let address: Address
+let relay: Relay
 let rig: Rig
 
 beforeAll(async () => {
@@ -37,11 +39,11 @@ beforeAll(async () => {
   if (redisUrl() === undefined) return
   redis = await openOwnRedis()
   standby = await openOwnRedis()
-  address = await openAddress(redis)
+  relay = await startRelay(redis.url)
 })
 afterAll(async () => {
   build?.killAll()
-  address?.close()
+  relay?.cut()
   await standby?.close()
   await redis?.close()
   await postgres?.close()
@@ -74,7 +76,7 @@ const calamities: [what: string, calamity: Calamity][] = [
     async () => {
       await standby.command('replicaof', 'no', 'one')
       await redis.command(...beReplica(standby))
-      address.leadTo(standby)
+      relay.leadTo(standby.url)
     },
   ],
   [
@@ -111,8 +113,8 @@ describe.skipIf(redisUrl() === undefined)('with the queue on Redis', () => {
     async (_what, calamity) => {
       await redis.command('replicaof', 'no', 'one')
       await standby.command(...beReplica(redis))
-      address.leadTo(redis)
-      await expectSameEnd(calamity, address.url)
+      relay.leadTo(redis.url)
+      await expectSameEnd(calamity, `redis://127.0.0.1:${relay.port}`)
     },
     120_000,
   )

@@ -8,7 +8,7 @@ export interface Reject {
   readonly record: string
 }
 
-/** What becomes of one scope in one run. */
+/** The result of one scope in one run. */
 export interface Outcome {
   readonly status: 'good' | 'failed' | 'held'
   readonly failure: {
@@ -16,13 +16,13 @@ export interface Outcome {
     readonly errorStatus: string | null
   } | null
   readonly rejects: readonly Reject[]
-  /** Whole records among them. */
+  /** The number of whole records among the rejects. */
   readonly rejectedRecords: number
-  /** Whether something that the service answered is in no table: a record that came twice just so is there. */
+  /** Whether a table lacks part of the response; an exact duplicate of a record is not lacking. */
   readonly isLacking: boolean
 }
 
-/** A comment that is stored. Where an answer held twins, either may stand in the row. */
+/** A stored comment. If a response contained duplicates, the row may have either. */
 export interface StoredComment {
   candidates: readonly ModelComment[]
   deleted: boolean
@@ -39,16 +39,16 @@ export interface Call {
   readonly answer: Answer
 }
 
-/** One annotation: what is stored of it, and what is to become of it by an answer. */
+/** The stored comments of one annotation, and how a response changes them. */
 export class AnnotationModel {
   readonly comments: CommentsById = new Map()
   /** The content of the last clean listing; null where there is none. */
   #known: string | null = null
 
   /**
-   * Applies the answers of one run, the listing first.
-   * @param told the failure that the run told of it: a breaker may spare the service questions by id
-   * @throws Error where the calls are not those that the rules ask for
+   * Applies the responses of one run, the listing first.
+   * @param told the failure that the run stored: a circuit breaker may skip requests by ID
+   * @throws Error if the rules require other calls
    */
   apply(calls: readonly Call[], maxIds: number, told: Outcome['failure']): CommentsOutcome {
     const [listing, ...byId] = calls
@@ -93,7 +93,7 @@ export class AnnotationModel {
       asked.some((id) => !missing.includes(id))
     )
       throw new Error(`asked by id for ${JSON.stringify(asked)}, not ${JSON.stringify(missing)}`)
-    // Who was not asked for is neither there nor gone.
+    // Comments that were not requested are neither confirmed nor deleted.
     if (asked.length < missing.length) read.incomplete = told
   }
 
@@ -142,10 +142,10 @@ export interface CommentsOutcome extends Outcome {
   readonly sightings: readonly CommentSighting[]
 }
 
-/** A comment that was written, and so speaks of its author. */
+/** A written comment, which also names its author. */
 export interface CommentSighting {
   readonly comment: StoredComment
-  /** Contents with which it was not written after all: of twins the one that was stored stayed. */
+  /** Contents for which nothing was written: of duplicates the stored one stayed. */
   readonly unless: ReadonlySet<string>
 }
 
@@ -185,13 +185,13 @@ function storedAs(
   }
 }
 
-/** All that a row holds. */
+/** The content of a row. */
 export function contentOf(comment: ModelComment): string {
   const { author: _author, ...columns } = comment
   return JSON.stringify(columns)
 }
 
-/** What makes a version: a change of the author or of an undocumented member alone makes none. */
+/** The content of a version. A change of only the author or an undocumented field creates none. */
 function versionOf({ text, html, status, type, lastUpdated }: ModelComment): string {
   return JSON.stringify([text, html, status, type, lastUpdated])
 }

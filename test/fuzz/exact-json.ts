@@ -1,6 +1,6 @@
 /**
- * JSON as it is written: numbers keep their text, every value knows where it stands, and names that come twice are told.
- * Part of the model: it imports nothing of `src`, and no library reads for it.
+ * Reads JSON as it is written: numbers keep their text, each value has its position, and objects list duplicate names.
+ * Part of the model: it imports nothing of `src` and no library.
  */
 export type Json =
   | { readonly kind: 'null' | 'true' | 'false'; readonly start: number; readonly end: number }
@@ -18,9 +18,9 @@ export interface JsonArray {
 
 export interface JsonObject {
   readonly kind: 'object'
-  /** Of two members with one name the last, as `JSON.parse` has it. */
+  /** Of duplicate names the last value, as in `JSON.parse`. */
   readonly members: Map<string, Json>
-  /** Names that stand in it more than once. */
+  /** Duplicate names. */
   readonly twice: Set<string>
   readonly start: number
   end: number
@@ -29,7 +29,7 @@ export interface JsonObject {
 const NUMBER = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y
 const SPACE = /[ \t\n\r]*/y
 
-/** Reads a text that `JSON.parse` takes, without recursion: depth is no limit. Null where it is not JSON. */
+/** Reads a text that `JSON.parse` accepts, without recursion, so that the depth is unlimited. Null if it is not JSON. */
 export function readJson(text: string): Json | null {
   try {
     JSON.parse(text)
@@ -127,7 +127,7 @@ function skip(text: string, at: number): number {
   return SPACE.lastIndex
 }
 
-/** One text for equal content: names in order, numbers by their value with every digit. At most some hundred levels. */
+/** Equal text for equal content: sorted names, numbers by value with all digits. For at most some hundred levels. */
 export function canonical(value: Json): string {
   switch (value.kind) {
     case 'array':

@@ -28,8 +28,6 @@ export interface Findings {
 export interface Found extends Difference {
   readonly seed: number
   readonly night: number
-  /** Its place among the cases that were drawn from the seed; null where it is none of them. */
-  readonly index: number | null
   readonly scopeCase: ScopeCase | null
 }
 
@@ -104,7 +102,6 @@ export class Fuzzer {
             ...each,
             seed,
             night,
-            index: indexOf(this.#scopes, each.key),
             scopeCase: cases.get(each.key) ?? null,
           })
         // What differs once would differ in every night after it.
@@ -154,14 +151,6 @@ function casesOf(scopes: readonly Scope[], seed: number, nights: number): Map<st
     ...zip(annotations, draw(annotationCase(nights), annotations.length)),
     ...zip(listings, draw(listingCase(nights), listings.length)),
   ])
-}
-
-/** Where the case of a scope stands among those that `fc.sample` drew for its kind. */
-function indexOf(scopes: readonly Scope[], key: string): number | null {
-  const isAnnotation = key.startsWith('comments/')
-  const alike = scopes.filter(({ kind }) => (kind === 'annotation') === isAnnotation)
-  const index = alike.findIndex((scope) => keyOfScope(scope) === key)
-  return index < 0 ? null : index
 }
 
 function zip(scopes: readonly Scope[], cases: readonly ScopeCase[]): [string, ScopeCase][] {

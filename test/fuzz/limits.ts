@@ -54,7 +54,7 @@ export const LARGE_LIMITS: readonly Limit[] = [
   ['a record of 16,000,001 characters', () => longRecord(16_000_001)],
   ['10,000 rejected records', () => ({ items: [...Array.from({ length: 10_000 }, () => '0'), SOUND_RECORD] })],
   ['10,001 rejected records', () => ({ items: [...Array.from({ length: 10_001 }, () => '0'), SOUND_RECORD] })],
-  // All of them would be rejected: at the limit that is what is told.
+  // All records are rejected; at the limit, that is the reported reason.
   ['1,000,000 records', () => ({ items: Array.from({ length: 1_000_000 }, () => '0') })],
   ['1,000,001 records', () => ({ items: Array.from({ length: 1_000_001 }, () => '0') })],
   ['a body of the most bytes', () => ({ items: [SOUND_RECORD], bytes: MAX_BODY_BYTES })],

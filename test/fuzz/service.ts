@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Exchange } from './answer-model.ts'
 
-/** What is sent for one call. */
+/** The response to one call. */
 export interface Reply {
   readonly httpStatus: number
   readonly encoding: string | null
@@ -12,16 +12,16 @@ export interface Reply {
   readonly isCut: boolean
 }
 
-/** Whom a call is about; `key` names its scope. */
+/** The scope of a call, by its key, and the IDs of the requested comments. */
 export interface Asked {
   readonly key: string
   readonly ids: readonly number[] | null
 }
 
-/** An HTTP server that answers every call with the bytes it is told to, and keeps what it sent. */
+/** An HTTP server that responds to each call with given bytes, and keeps them. */
 export interface Service {
   readonly url: string
-  /** The calls of a run by scope, in the order in which they came. */
+  /** The calls of a run by scope, in order of arrival. */
   readonly exchanges: Map<string, Exchange[]>
   calls: number
   answer: (asked: Asked) => Reply
@@ -87,7 +87,7 @@ function keyOf(url: string, data: Filter): string {
   )
 }
 
-/** One text for a scope. */
+/** The key of a scope. */
 export function scopeKey(
   operation: string,
   organizationId: string,

@@ -18,13 +18,13 @@ export interface MemberRow {
   readonly isIn: boolean
 }
 
-/** What a run told of a scope. */
+/** What a run stored about a scope. */
 export interface ScopeRow {
   readonly failures: { readonly httpStatus: number | null; readonly errorStatus: string | null }[]
   readonly rejects: Reject[]
 }
 
-/** What the tables hold after a run, by scope. */
+/** The rows of the tables after a run, by scope. */
 export interface Tables {
   readonly run: Readonly<Record<string, unknown>>
   readonly scopes: ReadonlyMap<string, ScopeRow>
@@ -67,7 +67,7 @@ const RUN_COUNTS = [
   'members_removed',
 ]
 
-/** Reads what people see after a run. */
+/** Reads the tables after a run. */
 export async function readTables(pool: Pool, runId: string): Promise<Tables> {
   const rows = async (text: string, values: unknown[] = []) =>
     (await pool.query(text, values)).rows as QueryResultRow[]

@@ -3,24 +3,24 @@ import type { Outcome, Reject } from './comments-model.ts'
 import { LIMITS, userOf } from './record-model.ts'
 import type { ModelUser } from './record-model.ts'
 
-/** Share of a listing whose loss is suspicious, `SYNC_SHRINK_LIMIT`. */
+/** `SYNC_SHRINK_LIMIT`: the removal of a larger share of a listing is held. */
 const SHRINK_LIMIT = 0.5
 const SMALL_LOSS = 10
 
 export interface UsersOutcome extends Outcome {
-  /** Users that were received, each as it may be; empty where nothing changed. */
+  /** The received users, each with its possible rows; empty if nothing changed. */
   readonly sightings: readonly (readonly ModelUser[])[]
   readonly left: readonly string[]
 }
 
 /** One listing of users: of an organization, a document or a group. */
 export class ListingModel {
-  /** Everyone who was ever in it: true while they are. */
+  /** All users who were ever in the listing: true for current ones. */
   readonly members = new Map<string, boolean>()
   #known: string | null = null
-  /** Most members after any answer; all nights of the fuzz lie within seven days, and nobody decides about a hold. */
+  /** Most members after any response. All nights are within seven days, and no user decides a held removal. */
   #most = 0
-  /** Whom the open hold names, where it is for a loss. */
+  /** The users of the held removal, if it is held because of a loss. */
   #disputed: readonly string[] = []
 
   apply(answer: Answer): UsersOutcome {
@@ -81,7 +81,7 @@ export class ListingModel {
     }
   }
 
-  /** Whether the listing lacks so many that nobody is removed. */
+  /** Whether the listing lacks so many users that the removal is held. */
   #isLoss(missing: readonly string[], records: ReadonlyMap<string, unknown>): boolean {
     if (missing.length === 0) return false
     const before = this.#size()

@@ -10,7 +10,7 @@ export interface TestDatabase {
   url: string
   /** Opened as the program opens it. */
   pool: Database
-  /** Closes the pool and drops the database, whoever is still connected. */
+  /** Closes the pool and drops the database, even if others are connected. */
   drop(): Promise<void>
 }
 

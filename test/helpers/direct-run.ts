@@ -6,18 +6,18 @@ import { planPage } from '../../src/core/run/pages.ts'
 import { finishRun } from '../../src/core/run/finish.ts'
 import { startRun } from '../../src/core/run/start.ts'
 
-/** A run of which something stayed pending however often it was delivered. */
+/** A run with an item that stayed pending after all deliveries. */
 export class EndlessRunError extends Error {
   override name = 'EndlessRunError'
 }
 
-/** Items in hand at a time, as a worker has. */
+/** Items processed at a time, as in a worker. */
 const IN_HAND = 4
-/** More often than an item may be tried without progress, which ends it for good. */
+/** More deliveries than attempts of an item without progress, after which it fails. */
 const DELIVERIES_MAX = 20
 
 /**
- * Works off one run in this process, without the queue and its worker, which cost more than the sync of a small world.
+ * Processes one run in this process, without the queue and its worker, which cost more than the sync of a small world.
  * @returns the run's id
  * @throws EndlessRunError where the run has no end
  */
@@ -27,7 +27,7 @@ export async function runDirectly({ sync }: App, request: NewRun): Promise<strin
   return runId
 }
 
-/** Works off what is pending of a run, as {@link runDirectly} does. @throws EndlessRunError where the run has no end */
+/** Processes the pending items of a run, as {@link runDirectly} does. @throws EndlessRunError where the run has no end */
 export async function endDirectly(
   { sync }: Pick<App, 'sync'>,
   runId: string,
@@ -38,11 +38,11 @@ export async function endDirectly(
     for (let item = line.shift(); item !== undefined; item = line.shift())
       line.push(...(await deliver(sync, item)))
   }
-  // A page is worked before there is anything to do for the others.
+  // Items follow from pages, which are processed first.
   while (line.length > 0) await Promise.all(Array.from({ length: IN_HAND }, work))
   await sync.sentCalls.write()
   await finishRun(sync, runId)
-  // One whose credentials were refused settled itself.
+  // A run whose credentials were refused has finished by itself.
   const { rowCount } = await sync.database.query(
     'select from sync.runs where run_id = $1 and finished_at is null',
     [runId],
@@ -51,7 +51,7 @@ export async function endDirectly(
     throw new EndlessRunError(`Run ${runId} did not end after ${DELIVERIES_MAX} deliveries.`)
 }
 
-/** An item that fails is delivered again, as a queue does. @returns the items that follow it */
+/** Delivers a failed item again, as a queue does. @returns the items that follow it */
 async function deliver(sync: App['sync'], item: Item): Promise<readonly Item[]> {
   for (let delivery = 1; delivery <= DELIVERIES_MAX; delivery++) {
     try {

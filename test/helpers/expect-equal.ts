@@ -10,81 +10,74 @@ import type { World } from '../../src/demo/world.ts'
 import type { TestDatabase } from './database.ts'
 import { until } from './until.ts'
 
-type Row = Record<string, unknown>
-
 /** Every table of schema collab holds just what the world serves: nothing lost, nothing else, each column equal. */
 export async function expectTablesEqual(database: TestDatabase, world: World): Promise<void> {
-  const rows = async (text: string) => (await database.pool.query(text)).rows as Row[]
-  const comments = [...expectedComments(world)].map(
-    ({ organizationId, documentId, annotationId, comment }) => ({
-      organization_id: organizationId,
-      document_id: documentId,
-      annotation_id: annotationId,
-      comment_id: comment.commentId,
-      comment_text: comment.commentText ?? null,
-      comment_html: comment.commentHtml ?? null,
-      author_user_id: comment.from?.userId ?? null,
-      author_name: comment.from?.name ?? null,
-      author_email: comment.from?.email ?? null,
-      status: comment.status ?? null,
-      type: comment.type ?? null,
-      last_updated: comment.lastUpdated ?? null,
-      raw: comment,
-    }),
+  const stored = async (text: string) =>
+    (await database.pool.query<unknown[]>({ text, rowMode: 'array' })).rows
+  expectSame(
+    await stored(`select organization_id, document_id, annotation_id, comment_id, comment_text, comment_html, author_user_id,
+      author_name, author_email, status, type, last_updated, raw from collab.comments where deleted_at is null`),
+    [...expectedComments(world)].map(({ comment, ...place }) => [
+      place.organizationId,
+      place.documentId,
+      place.annotationId,
+      comment.commentId,
+      comment.commentText,
+      comment.commentHtml,
+      comment.from?.userId,
+      comment.from?.name,
+      comment.from?.email,
+      comment.status,
+      comment.type,
+      comment.lastUpdated && new Date(comment.lastUpdated),
+      comment,
+    ]),
   )
-  const storedComments = await rows(
-    `select organization_id, document_id, annotation_id, comment_id, comment_text, comment_html, author_user_id,
-      author_name, author_email, status, type, last_updated, raw from collab.comments where deleted_at is null`,
-  )
-  for (const row of storedComments)
-    row['last_updated'] = (row['last_updated'] as Date | null)?.toISOString() ?? null
-  expectSame(storedComments, comments)
-  const counts = await rows(
+  const counts = await stored(
     `select organization_id, document_id, annotation_id, comment_count,
       (select count(*)::int from collab.comments c where c.deleted_at is null
         and (c.organization_id, c.document_id, c.annotation_id) = (a.organization_id, a.document_id, a.annotation_id)) as live
     from collab.annotations a`,
   )
-  expect(counts.filter((row) => row['comment_count'] !== row['live'])).toEqual([])
-  const users = [...expectedUsers(world)].map((user) => ({
-    organization_id: user.organizationId,
-    user_id: user.userId,
-    name: user.name,
-    email: user.email,
-    listed: user.listed,
-    removed: user.removed,
-    raw: user.raw,
-  }))
+  expect(counts.filter(([, , , count, live]) => count !== live)).toEqual([])
   expectSame(
-    await rows(
-      `select organization_id, user_id, name, email, listed, removed_at is not null as removed, raw from collab.users`,
+    await stored(
+      'select organization_id, user_id, name, email, listed, removed_at is not null, raw from collab.users',
     ),
-    users,
+    [...expectedUsers(world)].map((user) => [
+      user.organizationId,
+      user.userId,
+      user.name,
+      user.email,
+      user.listed,
+      user.removed,
+      user.raw,
+    ]),
   )
   expectSame(
-    await rows(
+    await stored(
       'select organization_id, document_id, user_id from collab.document_users where removed_at is null',
     ),
-    [...expectedDocumentUsers(world)].map((member) => ({
-      organization_id: member.organizationId,
-      document_id: member.documentId,
-      user_id: member.userId,
-    })),
+    [...expectedDocumentUsers(world)].map((one) => [
+      one.organizationId,
+      one.documentId,
+      one.userId,
+    ]),
   )
   expectSame(
-    await rows(
+    await stored(
       'select organization_id, organization_user_group_id, user_id from collab.user_group_members where removed_at is null',
     ),
-    [...expectedGroupMembers(world)].map((member) => ({
-      organization_id: member.organizationId,
-      organization_user_group_id: member.organizationUserGroupId,
-      user_id: member.userId,
-    })),
+    [...expectedGroupMembers(world)].map((member) => [
+      member.organizationId,
+      member.organizationUserGroupId,
+      member.userId,
+    ]),
   )
 }
 
 /** Compares as sets, by each row's own text with its members in order. */
-function expectSame(stored: readonly Row[], expected: readonly Row[]): void {
+function expectSame(stored: readonly unknown[][], expected: readonly unknown[][]): void {
   const text = (row: unknown): string =>
     JSON.stringify(row, (_key, value: unknown) =>
       typeof value === 'object' && value !== null && !Array.isArray(value)

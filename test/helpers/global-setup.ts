@@ -11,7 +11,8 @@ import {
   removeFolder,
   removeFolders,
 } from './leftovers.ts'
-import { openPostgres, openRedis } from './servers.ts'
+import { openRedis } from './own-redis.ts'
+import { openPostgres } from './servers.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -26,42 +27,11 @@ declare module 'vitest' {
   }
 }
 
-/** What a run of the tests has, for all its projects, and how many of them use it. */
-interface Shared {
-  readonly opened: Promise<Opened>
-  users: number
-}
-
-interface Opened {
-  readonly runId: string
-  readonly postgresUrl: string
-  readonly redisUrl: string
-  readonly runFolder: string
-  close(): Promise<void>
-}
-
-/** Vitest loads this file once for each project. */
-const shared = globalThis as { collabSyncTests?: Shared }
-
 /**
- * Finds the servers that the tests use, or starts them (servers.ts), removes what killed runs left, and afterwards what
- * this one did: once, whichever projects run.
+ * Finds the servers that the tests use, or starts them (servers.ts), removes what killed runs left, and afterwards what this
+ * run made.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const run = (shared.collabSyncTests ??= { opened: open(), users: 0 })
-  run.users += 1
-  const { close, ...values } = await run.opened
-  for (const [name, value] of Object.entries(values))
-    project.provide(name as keyof typeof values, value)
-  return async () => {
-    run.users -= 1
-    if (run.users > 0) return
-    delete shared.collabSyncTests
-    await close()
-  }
-}
-
-async function open(): Promise<Opened> {
   const parents = folderParents()
   for (const parent of parents) await removeFolders(parent)
   const folder = await makeFolder(parents[0] as string)
@@ -80,20 +50,18 @@ async function open(): Promise<Opened> {
   await dropDatabases(server)
   const keys = redis.url === '' ? null : await ownKeys(redis.url, runId)
   if (keys !== null) await deleteKeys(keys)
-  return {
-    runId,
-    postgresUrl: postgres.url,
-    redisUrl: redis.url,
-    runFolder: folder,
-    async close() {
-      await dropDatabases(server, runId)
-      await server.end()
-      if (keys !== null) await deleteKeys(keys, runId)
-      keys?.disconnect()
-      await Promise.all([postgres.close(), redis.close()])
-      if (temporary === undefined) delete process.env['TMPDIR']
-      else process.env['TMPDIR'] = temporary
-      await removeFolder(folder)
-    },
+  project.provide('runId', runId)
+  project.provide('postgresUrl', postgres.url)
+  project.provide('redisUrl', redis.url)
+  project.provide('runFolder', folder)
+  return async () => {
+    await dropDatabases(server, runId)
+    await server.end()
+    if (keys !== null) await deleteKeys(keys, runId)
+    keys?.disconnect()
+    await Promise.all([postgres.close(), redis.close()])
+    if (temporary === undefined) delete process.env['TMPDIR']
+    else process.env['TMPDIR'] = temporary
+    await removeFolder(folder)
   }
 }

@@ -105,7 +105,7 @@ export async function makeFolder(parent: string): Promise<string> {
 
 /**
  * When a process began, in clock ticks since boot, which together with the id identifies it; null when there is no such
- * process, '' where the system does not tell.
+ * process, '' if the system does not show it.
  */
 async function startOf(pid: number): Promise<string | null> {
   if (process.platform !== 'linux') return hasProcess(pid) ? '' : null
@@ -125,7 +125,7 @@ function hasProcess(pid: number): boolean {
   }
 }
 
-/** The folder's name tells its owner at once, so that none is ever without one. */
+/** The name contains the owner, so that no folder is ever without one. */
 export function folderName(pid: number, startedAt: string): string {
   return `collab-sync-test-${pid}-${encodeURIComponent(startedAt)}`
 }

@@ -27,32 +27,32 @@ import { until } from './until.ts'
 
 export type QueueKind = 'redis' | 'postgres'
 
-/** `none` where the queue is no part of what is tested: runs are worked off without it, which costs half. */
+/** `none` if the test does not concern the queue: runs are processed without it, at half the cost. */
 export type LiveQueue = QueueKind | 'none'
 
-/** The queue backends there are here; without Redis its tests are skipped by name (global-setup tells). */
+/** The queue backends. Without Redis, its tests are skipped; own-redis.ts says so. */
 export const QUEUE_KINDS: readonly QueueKind[] = ['postgres', 'redis']
 
 export function isMissing(kind: QueueKind): boolean {
   return kind === 'redis' && redisUrl() === undefined
 }
 
-/** A stand-in with its world, a database with its catalog, and the program on top of both, in this process. */
+/** A stand-in with its world, a database with its catalog, and the program in this process. */
 export interface Live {
   readonly world: World
   readonly standIn: StandIn
   readonly database: TestDatabase
   /** The settings of a process of its own. */
   readonly environment: Readonly<Record<string, string>>
-  /** Another process's worth of the program, over the same database and queue. */
+  /** Another instance of the program on the same database and queue. */
   openApp(overrides?: Record<string, string>): Promise<App>
   /** A worker of its own; `startRun` hands a run to the queue. */
   openWorker(overrides?: Record<string, string>): Promise<LiveWorker>
   /** The rows of a statement. */
   rows(text: string, ...values: unknown[]): Promise<QueryResult['rows']>
-  /** Loads the catalog of the world as it is now. */
+  /** Imports the current catalog of the world. */
   importCatalog(options?: { prune: boolean }): Promise<void>
-  /** One run to its end with one worker; its row of sync.runs. */
+  /** One complete run with one worker; returns its row of sync.runs. */
   run(request?: RunOptions): Promise<RunRow>
   close(): Promise<void>
 }
@@ -104,9 +104,9 @@ export async function openLive(
     ...options.settings,
   }
   const apps = new Map<App, Store>()
-  // Of runs without a queue: one for all with the same settings.
+  // Runs without a queue share one instance for each set of settings.
   const direct = new Map<string, App>()
-  // With its pool: run after run would otherwise use up the server's connections before the idle ones are closed.
+  // Also closes the pool. Otherwise many runs would use up the connections of the server.
   const closeApp = async (app: App): Promise<void> => {
     const store = apps.get(app)
     apps.delete(app)

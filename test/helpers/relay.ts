@@ -2,23 +2,26 @@ import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
 
-/** A TCP relay before a server, so that the server can seem to fail. */
+/** A TCP relay before a server, so that the server can seem to fail or to be another one. */
 export interface Relay {
   readonly port: number
   /** Connections stay open and are accepted, and nothing comes through any more. */
   freeze(): void
   /** Connections are cut, and further ones are refused. */
   cut(): void
+  /** New connections reach the server at this URL; open ones stay with theirs. */
+  leadTo(target: string): void
 }
 
 /** @param target the server's URL */
 export async function startRelay(target: string): Promise<Relay> {
-  const { hostname: host, port } = new URL(target)
+  let reached = new URL(target)
   const sockets: Socket[] = []
   let isFrozen = false
   const server = createServer((client) => {
     sockets.push(client.on('error', () => {}))
     if (isFrozen) return
+    const { hostname: host, port } = reached
     const upstream = connect({ host, port: Number(port) }).on('error', () => client.destroy())
     sockets.push(upstream)
     client.pipe(upstream).pipe(client)
@@ -26,6 +29,7 @@ export async function startRelay(target: string): Promise<Relay> {
   await once(server, 'listening')
   return {
     port: (server.address() as AddressInfo).port,
+    leadTo: (next) => void (reached = new URL(next)),
     freeze() {
       isFrozen = true
       for (const socket of sockets) socket.unpipe().pause()

@@ -2,7 +2,7 @@ import type { Reporter, TestCase } from 'vitest/node'
 
 /**
  * Reports a skipped test as a failure of the run where `CI` is true. A test is skipped where a program that it needs is
- * missing, or where somebody left it out; names given with `-t` leave out the others, so they have no place in CI.
+ * missing, or because of `skip`; names given with `-t` leave out the others, so they have no place in CI.
  */
 export default class SkippedTests implements Reporter {
   readonly #skipped: string[] = []

@@ -9,9 +9,10 @@ import { openQueue } from '../../src/core/queue/queue.ts'
 import type { Delivery } from '../../src/core/queue/queue.ts'
 import { startQueueWorker } from '../../src/core/queue/worker.ts'
 import type { QueueWorker } from '../../src/core/queue/worker.ts'
-import { openAddress, openOwnRedis } from '../helpers/own-redis.ts'
+import { openOwnRedis } from '../helpers/own-redis.ts'
 import type { OwnRedis } from '../helpers/own-redis.ts'
 import { redisUrl } from '../helpers/redis.ts'
+import { startRelay } from '../helpers/relay.ts'
 import { until } from '../helpers/until.ts'
 
 /** What a worker of the queue does while its Redis is another server, refuses, or does not respond. */
@@ -80,17 +81,18 @@ describe.skipIf(!redisUrl())('a worker of the queue', () => {
   // That it takes jobs again: test/faults/servers.soak.test.ts. BullMQ waits 5 s after its blocking connection is lost.
   test('reaches the new primary after its own became a replica, as the producer and the rate limit do', async () => {
     const [old, next] = [await ownRedis(), await ownRedis()]
-    const address = await openAddress(old)
-    closing.push(() => address.close())
-    const { queue, worker } = await startAt(address.url)
-    const limit = openRedis(address.url, {}, { failed() {}, recovered() {} })
+    const relay = await startRelay(old.url)
+    closing.push(() => relay.cut())
+    const url = `redis://127.0.0.1:${relay.port}`
+    const { queue, worker } = await startAt(url)
+    const limit = openRedis(url, {}, { failed() {}, recovered() {} })
     closing.push(() => limit.disconnect())
     await Promise.all([limit.set('limit', 1), queue.deliver([job('before')])])
     expect(await worker.problem()).toBe(null)
     const connected = await connections(old)
 
     await old.command('replicaof', '127.0.0.1', new URL(next.url).port)
-    address.leadTo(next)
+    relay.leadTo(next.url)
 
     await until('the worker writes', async () => (await worker.problem()) === null)
     await until('the producer writes', () =>

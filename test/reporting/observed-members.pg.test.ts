@@ -7,7 +7,7 @@ import type { BuiltCommand } from '../cli/built-command.ts'
 import { openLive } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 import { askPages, wordsOf } from '../pages/ask-pages.ts'
-import { membersOf, newProcess, noticed, read } from './observed.ts'
+import { membersOf, noticed } from './observed.ts'
 
 /** The members of a record as the service sends it, by their paths, with their types. */
 function addMembers(found: Map<string, Set<string>>, record: object): void {
@@ -42,7 +42,7 @@ afterAll(async () => {
   await command.remove()
 })
 
-/** Has the service send the first comments of a thread with further members. */
+/** Makes the service send additional fields in the first comments of a thread. */
 function send(...members: object[]): void {
   const comments = live.world.comments(place) ?? []
   live.world.putThread(place, {
@@ -112,15 +112,4 @@ test('a commit is made also where its members cannot be noted', async () => {
   send({ data: { severity: 2, refused: true } })
   await live.run()
   expect(await noticed(pool)).toEqual(['comment new data.refused boolean'])
-})
-
-test('each record is counted once, by whichever process', async () => {
-  const before = (await membersOf(pool, 'user')).get('userId')?.records ?? 0
-  const users = Array.from({ length: 3 }, (_, n) => ({ userId: `u${n}` }))
-  const process = newProcess()
-  await read(pool, users, 'user', process)
-  await read(pool, users, 'user', process)
-  await read(pool, [], 'user', process)
-  await read(pool, users, 'user')
-  expect((await membersOf(pool, 'user')).get('userId')?.records).toBe(before + 9)
 })

@@ -53,11 +53,11 @@ test('an object with more than 50 different keys is one path, and none of its ke
   expect(await noticed(pool)).toEqual(['comment new likes object'])
   // A process that knows keys of its own only learns of the others when it writes.
   const other = newProcess()
-  await read(pool, likes(1, 1), 'comment', other)
+  await read(pool, likes(1, 1), other)
   await read(pool, likes(31, 60))
   await read(pool, [{ both: Object.fromEntries(many(51, {}).map((_, n) => [`p${n}`, n])) }])
-  await read(pool, likes(2, 2), 'comment', other)
-  await read(pool, [{ ...likes(1, 1)[0], more: 1 }], 'comment', other)
+  await read(pool, likes(2, 2), other)
+  await read(pool, [{ ...likes(1, 1)[0], more: 1 }], other)
   const members = await membersOf(pool)
   expect([...members.keys()].filter((path) => /person|both\.p/.test(path))).toEqual([])
   expect(members.get('likes')).toMatchObject({ records: 63 })
@@ -97,9 +97,9 @@ test('what comes up before a run ended with 500 records is no news', async () =>
 test('many processes at once count each record once', async () => {
   const processes = Array.from({ length: 8 }, () => newProcess())
   for (let times = 0; times < 5; times += 1)
-    await Promise.all(processes.map((each) => read(pool, many(10, {}), 'comment', each)))
+    await Promise.all(processes.map((each) => read(pool, many(10, {}), each)))
   // Who found another one writing kept what was pending.
-  for (const each of processes) await read(pool, [{}], 'comment', each)
+  for (const each of processes) await read(pool, [{}], each)
   expect((await membersOf(pool)).get('commentId')?.records).toBe(400)
 })
 
@@ -128,12 +128,12 @@ test('who is erased is in no path', async () => {
   await known()
   const process = newProcess()
   const seenBy = (...ids: string[]) => [{ seenBy: Object.fromEntries(ids.map((id) => [id, true])) }]
-  await read(pool, seenBy('user-7', 'user-8'), 'comment', process)
+  await read(pool, seenBy('user-7', 'user-8'), process)
   const request = { userId: 'user-7', organizationId: null, reason: 'asked' }
   const { pseudonym } = await eraseUser(pool, request)
   // The process remembers the path, and counts it no more.
-  await read(pool, seenBy(pseudonym), 'comment', process)
-  await read(pool, [{ other: 1 }], 'comment', process)
+  await read(pool, seenBy(pseudonym), process)
+  await read(pool, [{ other: 1 }], process)
   const paths = [...(await membersOf(pool)).keys()].filter((path) => path.startsWith('seenBy.'))
   expect(paths.toSorted()).toEqual([`seenBy.${pseudonym}`, 'seenBy.user-8'].toSorted())
 })

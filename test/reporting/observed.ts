@@ -1,7 +1,6 @@
 import { transaction } from '../../src/core/database/pool.ts'
 import type { Database } from '../../src/core/database/pool.ts'
 import { createLog } from '../../src/base/log.ts'
-import type { ObservedObject } from '../../src/core/sync/record/records.ts'
 import { ObservedMembers } from '../../src/features/observe/observed-members.ts'
 
 export interface Member {
@@ -9,19 +8,18 @@ export interface Member {
   records: number
 }
 
-/** What a process has that has read nothing before. */
+/** The observed fields of a new process. */
 export function newProcess(): ObservedMembers {
   return new ObservedMembers(createLog('silent'))
 }
 
-/** Has a process that has read nothing before read some records, and commit what they have. */
+/** Reads records in a process, by default a new one, and commits their fields. */
 export async function read(
   database: Database,
   records: readonly unknown[],
-  object: ObservedObject = 'comment',
   observed = newProcess(),
 ): Promise<void> {
-  for (const record of records) observed.see(object, record)
+  for (const record of records) observed.see('comment', record)
   await observed.withCommit(true, (write) => transaction(database, write))
 }
 
@@ -33,7 +31,7 @@ export async function membersOf(database: Database, object = 'comment') {
   return new Map(rows.map(({ member, ...row }) => [member, row]))
 }
 
-/** What was noticed, and is not asked for again. */
+/** The changes that were noticed since the last call. */
 export async function noticed(database: Database): Promise<string[]> {
   const { rows } = await database.query(
     `update sync.member_changes set notified_at = now() where notified_at is null

@@ -1,6 +1,5 @@
-import { afterAll, expect, test } from 'vitest'
-import { createEmptyDatabase, createTestDatabase } from '../helpers/database.ts'
-import type { TestDatabase } from '../helpers/database.ts'
+import { expect, test } from 'vitest'
+import { createTestDatabase } from '../helpers/database.ts'
 import { views } from '../worlds/views.ts'
 import { liveWorld } from '../worlds/worlds.ts'
 
@@ -10,31 +9,20 @@ const WORLDS = [
   { seed: 7, nights: 6 },
 ]
 
-const databases: TestDatabase[] = []
-afterAll(async () => {
-  for (const database of databases) await database.drop()
-})
-
-async function open(): Promise<string> {
-  const database = await createEmptyDatabase(`encoding 'UTF8' locale 'C'`)
-  databases.push(database)
-  return database.url
-}
-
 test.each(WORLDS)(
   'every number of every view is what plain counting finds: seed $seed',
   async ({ seed, nights }) => {
-    const found = await liveWorld(seed, { nights, askEvery: nights, open })
+    const found = await liveWorld(seed, { nights, askEvery: nights })
     expect(found.slice(0, 5).join('\n\n')).toBe('')
   },
 )
 
 test('no view of reporting is left out', async () => {
-  const database = await createTestDatabase()
-  databases.push(database)
-  const { rows } = await database.pool.query(
+  const { pool, drop } = await createTestDatabase()
+  const { rows } = await pool.query(
     `select relname from pg_class where relnamespace = 'reporting'::regnamespace and relkind = 'v'`,
   )
+  await drop()
   // They have tests of their own.
   const others = 'attention days nightly observed_members runs run_failures settings'.split(' ')
   const names = rows.map(({ relname }) => relname).filter((name) => !others.includes(name))

@@ -32,13 +32,10 @@ const DAY_MS = 86_400_000
 test.each([
   'UTC',
   'Europe/Berlin',
-  'Europe/Amsterdam',
-  'America/New_York',
   'America/Sao_Paulo',
   'Asia/Kathmandu',
   'Africa/Monrovia',
   'Pacific/Apia',
-  'Pacific/Kiritimati',
   'Antarctica/Troll',
 ])('a day of %s is the one that PostgreSQL says, at whatever time', async (zone) => {
   const days = await zoneDays(live.database.pool, zone)

@@ -20,7 +20,7 @@ const RESERVED = new Set(['delete', 'default', 'export', 'import', 'in', 'new'])
 
 /**
  * Writes the modules of `src/core/database/statements`: each statement with the types of its parameters and rows, from what
- * PostgreSQL says of the prepared statement, and from its head where PostgreSQL cannot tell.
+ * PostgreSQL says of the prepared statement, and from its head if PostgreSQL does not know.
  * @param client a connection to a migrated database; what is created for it is rolled back
  * @returns the text of each module by its noun
  * @throws Error naming the statement that is wrong and why
@@ -99,7 +99,7 @@ function writeStatement(file: StatementFile, said: Described, types: Types): str
     const head = readHead(file.text)
     const parameters = writeParameters(head, said, types)
     const columns = writeColumns(head, said, types, mayAddNulls(file.text))
-    // Elements of arrays are not looked at when a row is read.
+    // Elements of arrays are not checked when a row is read.
     const neverNull = [...head.neverNull].filter((each) => !each.endsWith('[]')).map(camelCase)
     const description = [
       parameters.length > 0 && `parameters: '${namesOf(parameters)}'`,

@@ -5,7 +5,7 @@ export interface Head {
   /** What it does, in one paragraph. */
   readonly says: string
   readonly parameters: readonly Parameter[]
-  /** Columns that are never null although PostgreSQL cannot tell; `ids[]` speaks of the elements of an array. */
+  /** Columns that are never null although PostgreSQL does not know; `ids[]` means the elements of an array. */
   readonly neverNull: ReadonlySet<string>
   /** Columns that hold what a column of a table holds, as `schema.table.column`. */
   readonly typedAs: ReadonlyMap<string, string>

@@ -5,7 +5,7 @@ import { views, viewsAt } from './views.ts'
 
 /** Types of PostgreSQL that are numbers here. */
 const NUMBERS = [20, 21, 23, 700, 701, 1700]
-/** A time of the database's clock is that of the run or erasure that had it: none takes as long. */
+/** No run or erasure takes as long, so a time of the database belongs to the last one that began before. */
 const RUN_MAX_MS = 10 * 60_000
 
 /** Reads every view as collab_reader. @returns where its rows differ from those that are counted */

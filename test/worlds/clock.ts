@@ -36,7 +36,7 @@ export class Clock {
     this.#client = client
   }
 
-  /** It is this time now, and time goes on. */
+  /** Sets the current time; the clock runs. */
   async set(at: Date): Promise<void> {
     await this.#client.query(
       'update test_clock.hand set stopped_at = null, shift = $1 - pg_catalog.real_now()',
@@ -44,7 +44,7 @@ export class Clock {
     )
   }
 
-  /** It is this time until it is set again. */
+  /** Stops the clock at this time until it is set again. */
   async stop(at: Date): Promise<void> {
     await this.#client.query('update test_clock.hand set stopped_at = $1', [at])
   }

@@ -11,6 +11,8 @@ import type { Scope } from '../../src/documents/scope.ts'
 import { eraseUser } from '../../src/features/privacy/erase/erase-user.ts'
 import { openProgram } from '../fuzz/place.ts'
 import type { Program } from '../fuzz/place.ts'
+import { createEmptyDatabase } from '../helpers/database.ts'
+import type { TestDatabase } from '../helpers/database.ts'
 import type { LoggedCall } from '../service/call-log.ts'
 import type { FaultRule } from '../service/faults.ts'
 import { startStandIn } from '../service/stand-in.ts'
@@ -21,20 +23,28 @@ import { membersOf } from './life.ts'
 import type { Life } from './life.ts'
 import type { Call, Deed } from './log.ts'
 
-/** Sees a call that takes longer as failed. */
+/** A longer call has failed. */
 const TIMEOUT_MS = 5000
 
-/** The program over a life, in a database of its own with a clock of its own; keeps what it did and what the calls returned. */
+/** The program on its own database with its own clock; keeps what it did and what the calls returned. */
 export class Copy {
   readonly deeds: Deed[] = []
   readonly database: Database
   readonly clock: Clock
   readonly #life: Life
+  readonly #test: TestDatabase
   readonly #standIn: StandIn
   readonly #program: Program
 
-  private constructor(life: Life, standIn: StandIn, program: Program, clock: Clock) {
+  private constructor(
+    life: Life,
+    test: TestDatabase,
+    standIn: StandIn,
+    program: Program,
+    clock: Clock,
+  ) {
     this.#life = life
+    this.#test = test
     this.#standIn = standIn
     this.#program = program
     this.database = program.database
@@ -42,15 +52,15 @@ export class Copy {
   }
 
   /**
-   * @param url of an empty database, by a superuser
-   * @param settings that reports are defined by
+   * @param settings that define the reports
    */
   static async open(
     life: Life,
-    url: string,
     start: Date,
     settings: { COMMENT_WRITTEN_MEMBER?: string; REPORT_TZ: string },
   ): Promise<Copy> {
+    const test = await createEmptyDatabase(`encoding 'UTF8' locale 'C'`)
+    const { url } = test
     const clock = await openClock(url)
     await clock.set(start)
     await migrate(url, {
@@ -65,7 +75,7 @@ export class Copy {
       SYNC_TIMEOUT_MS: String(TIMEOUT_MS),
       ...settings,
     })
-    return new Copy(life, standIn, program, clock)
+    return new Copy(life, test, standIn, program, clock)
   }
 
   async importCatalog(at: Date): Promise<void> {
@@ -77,7 +87,7 @@ export class Copy {
     this.deeds.push({ kind: 'catalog', at, lines })
   }
 
-  /** A run to its end, of everything where no scope is given. */
+  /** One complete run, by default of everything. */
   async run(at: Date, faults: readonly FaultRule[], scope?: Scope): Promise<void> {
     await this.clock.set(at)
     const { calls } = this.#standIn
@@ -110,9 +120,10 @@ export class Copy {
     await this.#program.close()
     await this.#standIn.close()
     await this.clock.close()
+    await this.#test.drop()
   }
 
-  /** The world stands still while a run goes on: what a good call returned can be read from it afterwards. */
+  /** The world does not change during a run, so the response of a successful call can be read from it afterwards. */
   #seen({ operation, data, status, fault }: LoggedCall): Call {
     const { organizationId, documentId, annotationId } = data as Place
     const isEmptied = fault === 'empty-list'

@@ -1,7 +1,7 @@
 import { keyOf } from './log.ts'
 import type { Knowledge, KnownComment, Looked, PersonVersion, Version } from './knowledge.ts'
 
-/** What a question is asked of: what looks could show, and when it is asked. */
+/** The state that follows from the responses, and the time at which it is read. */
 export interface Asked {
   readonly known: Knowledge
   readonly now: Date
@@ -9,7 +9,7 @@ export interface Asked {
   readonly zone: string
 }
 
-/** Values in the order of the statement's columns. */
+/** Values in the order of the columns. */
 export type Row = readonly (string | number | boolean | Date | null)[]
 
 /** Columns of a view as they are selected, and their values in each of its rows. */
@@ -24,7 +24,7 @@ export const MARKS = 'checked_at, is_stale, in_catalog'
 const HOUR_MS = 3_600_000
 const PROMISE_MS = 26 * HOUR_MS
 
-/** Whether what is known of a scope may be out of date. */
+/** Whether the data of a scope may be out of date. */
 export function isStale({ known, now }: Asked, { checkedAt, failingSince }: Looked): boolean {
   if (failingSince !== null || checkedAt === null) return true
   if (known.refusedAt !== null && checkedAt < known.refusedAt) return true
@@ -104,7 +104,7 @@ export function hoursBetween(from: string, to: string | Date): number {
   return inHours(new Date(to).getTime() - Date.parse(from))
 }
 
-/** Half goes up, though a binary fraction be a little less than half. */
+/** Rounds half up, even if the binary fraction is slightly less than half. */
 export function inHours(ms: number): number {
   return Math.round(Number(((ms / HOUR_MS) * 100).toPrecision(13))) / 100
 }
@@ -156,7 +156,7 @@ export function nameOf({ known }: Asked, organizationId: string, userId: string)
   return known.people.get(JSON.stringify([organizationId, userId]))?.versions.at(-1)?.name ?? null
 }
 
-/** The changes of a status that looks found, whose version before is kept. */
+/** The changes of a status whose previous version is kept. */
 export function transitions(asked: Asked) {
   return everyComment(asked).flatMap((comment) =>
     comment.versions.flatMap((after, index) => {
@@ -209,7 +209,7 @@ export function values(asked: Asked, organizationId: string) {
   })
 }
 
-/** The members of a list by what they have in common. */
+/** The items of a list by key. */
 export function groups<T, const Key extends Row | string | number>(
   list: readonly T[],
   keyOf: (one: T) => Key,
@@ -263,7 +263,7 @@ export function mondayOf(day: string): string {
 
 const formats = new Map<string, Intl.DateTimeFormat>()
 
-/** What calendars and clocks show there: `2026-03-29, 03:00:00`. */
+/** The local time of a zone: `2026-03-29, 03:00:00`. */
 export function inZone(zone: string, time: string): string {
   let format = formats.get(zone)
   if (format === undefined) {

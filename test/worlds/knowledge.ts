@@ -4,16 +4,16 @@ import type { User } from '../../src/demo/people.ts'
 import { keyOf } from './log.ts'
 import type { Call, Deed, Listing } from './log.ts'
 
-/** A scope that is looked at: an annotation, or a listing of people. */
+/** A scope: the comments of an annotation, or a listing of users. */
 export interface Looked {
   readonly level: 'organization' | 'user group' | 'document' | 'annotation'
   readonly place: Listing & Partial<Place>
   inCatalog: boolean
-  /** When the last good look at the whole of it began. */
+  /** Start of the last successful check of the whole scope. */
   checkedAt: Date | null
-  /** When a look first failed after the last good one. */
+  /** The first failed check since the last successful one. */
   failingSince: Date | null
-  /** Whether the last listing that was read, and no look since, is all that is known of it. */
+  /** Whether the last listing was complete, and no later check found more. */
   isWhole: boolean
 }
 
@@ -33,12 +33,12 @@ export interface KnownComment {
   readonly place: Place
   readonly commentId: number
   author: { userId: string; name: string | null; email: string | null }
-  /** Those that `prune` left, the current one last. */
+  /** The versions that `prune` kept, the current one last. */
   versions: Version[]
-  /** By its own member, or lastUpdated of the first version seen. */
+  /** From COMMENT_WRITTEN_MEMBER, or else lastUpdated of the first received version. */
   writtenAt: string
   isExact: boolean
-  /** The good look before the first one that showed it, where that look cannot have missed it. */
+  /** The last successful check before the first one that returned it, unless that check may have missed it. */
   readonly notBefore: Date | null
   changedAt: Date
 }
@@ -58,14 +58,14 @@ export interface Person {
   readonly organizationId: string
   userId: string
   readonly firstSeenAt: Date
-  /** 3: named by the organization's listing, 2: by another one, 1: by a comment. */
+  /** Where the name comes from: 3 the organization's listing, 2 another listing, 1 a comment. */
   source: 1 | 2 | 3
-  /** Of a comment, its lastUpdated. */
+  /** lastUpdated, if a comment is the source. */
   sourceAt: string | null
   versions: PersonVersion[]
 }
 
-/** A stay in a document or user group. */
+/** A membership of a document or user group. */
 export interface Stay {
   readonly listing: Looked
   userId: string
@@ -84,24 +84,21 @@ type Sighting = Pick<Person, 'organizationId' | 'userId' | 'source' | 'sourceAt'
   readonly email: string | null
 }
 
-/**
- * What somebody knows who was told what every call returned, and wrote it down in the plainest way. Nothing of the program or
- * its tables is used, so that its answers can be checked against it.
- */
+/** The state that follows from the responses of all calls. It uses nothing of the program or its tables. */
 export class Knowledge {
   readonly #writtenMember: string | null
   readonly scopes = new Map<string, Looked>()
   readonly comments = new Map<string, KnownComment>()
   readonly people = new Map<string, Person>()
   stays: Stay[] = []
-  /** Runs that `prune` left. */
+  /** The runs that `prune` kept. */
   runs: Date[] = []
-  /** The last run of everything that was given up, since the service refused key or token: it looked at nothing. */
+  /** The last full run that stopped because the service refused key or token. It checked nothing. */
   refusedAt: Date | null = null
   readonly erasures: Erasure[] = []
   #sightings: Sighting[] = []
 
-  /** @param writtenMember the member of a comment that says when it was written */
+  /** @param writtenMember COMMENT_WRITTEN_MEMBER */
   constructor(writtenMember: string | null) {
     this.#writtenMember = writtenMember
   }
@@ -150,7 +147,7 @@ export class Knowledge {
     }
     for (const [key, scope] of this.scopes) {
       if (!scope.inCatalog || !isWanted(scope, run.scope)) continue
-      // What was spared because so much else failed was not looked at either.
+      // Scopes that a circuit breaker skipped were not checked either.
       this.#lookAt(scope, calls.get(key) ?? [], run.at)
     }
     this.#meet(run.at)
@@ -216,7 +213,7 @@ export class Knowledge {
     this.#sightings.push({ organizationId, ...author, source: 1, sourceAt: lastUpdated })
   }
 
-  /** What a listing lacks is deleted once the service answers null for its id. */
+  /** A comment that a listing lacks is deleted when the service returns null for its ID. */
   #findDeleted(thread: Looked, calls: readonly Call[], at: Date): void {
     for (const { commentIds, comments } of calls) {
       for (const [index, id] of (commentIds ?? []).entries()) {
@@ -237,7 +234,7 @@ export class Knowledge {
     }
   }
 
-  /** What a listing lacks without evidence of its deletion, and what is asked for by itself, leaves more to know. */
+  /** A listing is not complete if it lacks a comment that is not deleted, or if a request by ID found a change. */
   #noteWhole(thread: Looked, calls: readonly Call[], at: Date): void {
     const [first, ...byId] = calls
     if (first?.commentIds === null && first.comments)
@@ -286,7 +283,7 @@ export class Knowledge {
     }
   }
 
-  /** What one run shows of a person is one picture: the best source's, and of comments the newest one's. */
+  /** Of the users that one run received, the best source counts, and of comments the newest. */
   #meet(at: Date): void {
     const sorted = this.#sightings.toSorted(
       (a, b) => a.source - b.source || ((a.sourceAt ?? '') < (b.sourceAt ?? '') ? -1 : 1),
@@ -333,7 +330,7 @@ export class Knowledge {
     const isKept = ({ until }: { until: Date | null }) => until === null || until >= before
     for (const comment of this.comments.values()) comment.versions = comment.versions.filter(isKept)
     for (const person of this.people.values()) person.versions = person.versions.filter(isKept)
-    // The last stay of each is kept, over or not.
+    // The last membership of each user in a listing is kept.
     const last = new Map(
       this.stays.map((stay) => [JSON.stringify([keyOf(stay.listing.place), stay.userId]), stay]),
     )
@@ -364,7 +361,7 @@ export class Knowledge {
       if (isThey(stay.listing.place.organizationId, stay.userId)) stay.userId = pseudonym
   }
 
-  /** The erasure that a person was asked for by the id of before. */
+  /** The erasure of the user with this ID. */
   erasureOf(organizationId: string, userId: string): Erasure | undefined {
     return this.erasures.find(
       (each) => each.userId === userId && [null, organizationId].includes(each.organizationId),
@@ -386,7 +383,7 @@ function levelOf(place: Listing & Partial<Place>): Looked['level'] {
   return place.groupId === undefined ? 'organization' : 'user group'
 }
 
-/** Whether a run that is narrowed so looks at the scope. */
+/** Whether a partial run checks the scope. */
 function isWanted({ level, place }: Looked, scope: (Deed & { kind: 'run' })['scope']): boolean {
   const { organizationIds, documentId, annotationId, organizationUserGroupIds, operations } = scope
   const operation = level === 'annotation' ? 'comments' : 'users'

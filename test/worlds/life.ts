@@ -20,16 +20,16 @@ const LAYOUT = {
   groupsPerOrganization: 2,
   skew: false,
 }
-/** Documents of each organization that the catalog lists at first; the last one gets its comments when another is renamed. */
+/** Documents of each organization in the first catalog. The last one gets the comments of a renamed document. */
 const LISTED_DOCUMENTS = 3
-/** They are in every listing for ever: a listing that lost everybody would be held (test/fuzz has those). */
+/** Users who never leave a listing. The removal of all users of a listing would be held; test/fuzz tests that. */
 const ALWAYS_IN = 2
 const HISTORY_DAYS = 40
 const STATUSES = ['added', 'added', 'updated', 'resolved', 'wontFix'] as const
 const DAY_MS = 86_400_000
 const MINUTE_MS = 60_000
 
-/** How often each kind of event comes up. */
+/** The relative frequency of each kind of event. */
 const KINDS = {
   write: 45,
   edit: 18,
@@ -50,7 +50,7 @@ const KINDS = {
 } as const
 type Kind = keyof typeof KINDS
 
-/** A random world that goes on living: what happens in it, and what the catalog says of it. */
+/** A random world with its changes and its catalog. */
 export class Life {
   readonly world: World
   readonly #random: Random
@@ -68,7 +68,7 @@ export class Life {
     this.world = createWorld(this.#options)
     this.#nowMs = start.getTime() - HISTORY_DAYS * DAY_MS
     this.#settle()
-    // Everything of before the first look, so that there is much that no look can show.
+    // Changes before the first check, most of which no check can find.
     for (let count = 0; count < 90; count++) {
       this.#pass((HISTORY_DAYS * DAY_MS) / 100)
       this.#happen(this.#pickKind(['write', 'write', 'edit', 'erase', 'restore']))
@@ -87,7 +87,7 @@ export class Life {
     this.#nowMs = end.getTime()
   }
 
-  /** What the catalog lists now, each with its parents. */
+  /** The current lines of the catalog, without those of a dropped parent. */
   *catalog(): Generator<CatalogLine> {
     for (const line of catalogLines(this.world)) {
       const { organizationId } = line
@@ -99,7 +99,7 @@ export class Life {
     }
   }
 
-  /** Anybody who is in an organization's listing now. */
+  /** A random user of a random organization. */
   anybody(): { organizationId: string; userId: string } {
     const organizationId = this.#organization()
     return { organizationId, userId: this.#random.pick(this.#users(organizationId)).userId }
@@ -121,7 +121,7 @@ export class Life {
     }
   }
 
-  /** A share of a second and more; never in the minutes in which runs begin, whose times are told by their hour. */
+  /** Moves the time of the world, but never into the first ten minutes of an hour, in which runs start. */
   #pass(stepMs: number): void {
     this.#nowMs += stepMs * (0.5 + this.#random.next() / 2)
     this.#nowMs = Math.round(this.#nowMs)
@@ -140,7 +140,7 @@ export class Life {
     return 'write'
   }
 
-  /** One event, where there is somebody or something that it can happen to. */
+  /** One event, if the world has an object for it. */
   #happen(kind: Kind): void {
     const organizationId = this.#organization()
     switch (kind) {
@@ -171,7 +171,7 @@ export class Life {
       }
       case 'dropOrganization':
       case 'listOrganization':
-        // The first one stays: questions name it.
+        // The first organization always stays.
         if (organizationId === 'org-0') return
         return this.#changeCatalog(kind === 'dropOrganization', { organizationId })
     }
@@ -189,7 +189,7 @@ export class Life {
       status: 'added',
       type: this.#random.next() < 0.1 ? 'voice' : 'text',
     }
-    // Some services write it for some comments only.
+    // Some services send this field for some comments only.
     if (this.#random.next() < 0.9) comment['createdAt'] = at
     this.#put(place, { live: [...this.#live(place), comment], deleted: this.#gone(place) })
   }
@@ -213,14 +213,14 @@ export class Life {
     this.#put(place, { live: live.map((one) => (one === old ? comment : one)), deleted })
   }
 
-  /** Mostly somebody in the document, now and then one who is in no listing, under another name each time. */
+  /** Mostly a member of the document, sometimes a user who is in no listing and has another name each time. */
   #author({ organizationId, documentId }: Place): User {
     const members = this.world.documentUsers(organizationId, documentId) ?? []
     if (members.length > 0 && this.#random.next() < 0.93) return summary(this.#random.pick(members))
     return { userId: 'former-0', name: `Former ${organizationId} ${this.#random.below(4)}` }
   }
 
-  /** A name that nobody had before. */
+  /** Gives the user a new name, which no user had before. */
   #name(organizationId: string, user: User): void {
     this.world.putUser(organizationId, { ...user, name: `Name ${++this.#names} of somebody` })
   }
@@ -264,12 +264,12 @@ export class Life {
     else this.#dropped.delete(keyOf(listing))
   }
 
-  /** Its comments and people are under another id from now on, and the catalog lists that one in its place. */
+  /** Moves the comments and members of a document to another ID, which replaces it in the catalog. */
   #renameDocument(organizationId: string): void {
     const documents = [...this.world.documentIds(organizationId)]
     const keyed = (documentId: string) => keyOf({ organizationId, documentId })
     const to = documents.find((id) => this.#dropped.has(keyed(id)))
-    // The first one stays: questions name it.
+    // The first document always stays.
     const from = this.#random.pick(documents.slice(1))
     if (to === undefined || this.#dropped.has(keyed(from)) || documents.indexOf(to) === 0) return
     for (const annotationId of this.world.annotationIds(organizationId, from)) {
@@ -346,7 +346,7 @@ export class Life {
   }
 }
 
-/** Who is in a listing of the world now. */
+/** The current users of a listing of the world. */
 export function membersOf(world: World, { organizationId, documentId, groupId }: Listing): User[] {
   if (documentId !== undefined) return world.documentUsers(organizationId, documentId) ?? []
   if (groupId !== undefined) return world.groupMembers(organizationId, groupId) ?? []

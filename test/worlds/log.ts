@@ -4,14 +4,14 @@ import type { Place } from '../../src/demo/layout.ts'
 import type { User } from '../../src/demo/people.ts'
 import type { Scope } from '../../src/documents/scope.ts'
 
-/** Whose listing it is: the organization's own where there is no other id. */
+/** A listing of users: the organization's own if there is no other ID. */
 export interface Listing {
   readonly organizationId: string
   readonly documentId?: string
   readonly groupId?: string
 }
 
-/** One call, and the records that it was answered with; null where it failed. */
+/** One call with its records, which are null if it failed. */
 export interface Call {
   readonly place: Listing & Partial<Place>
   readonly commentIds: readonly number[] | null
@@ -19,7 +19,7 @@ export interface Call {
   readonly users?: readonly User[] | null
 }
 
-/** What was done to one database, and what was seen while it was done. */
+/** What was done to one database, with the calls that it caused. */
 export type Deed = { readonly at: Date } & (
   | { readonly kind: 'catalog'; lines: readonly CatalogLine[] }
   | { readonly kind: 'run'; scope: Scope; calls: readonly Call[]; isStopped: boolean }
@@ -28,12 +28,12 @@ export type Deed = { readonly at: Date } & (
       readonly kind: 'erase'
       organizationId: string | null
       userId: string
-      /** What stands for the person since. */
+      /** Replaces the ID of the user. */
       pseudonym: string
     }
 )
 
-/** The place of an annotation or a listing as a key of maps. */
+/** The key of an annotation or a listing. */
 export function keyOf(place: Listing & Partial<Place>): string {
   const { organizationId, documentId = null, annotationId = null, groupId = null } = place
   return JSON.stringify([organizationId, documentId, annotationId, groupId])

@@ -317,7 +317,7 @@ function organizations({ known }: Asked): string[] {
   return [...new Set([...known.scopes.values()].map(({ place }) => place.organizationId))]
 }
 
-/** The changes of a comment that a look found late by what is known, with the days on which they were made. */
+/** The changes of a comment that count for the delay of checks, with their days. */
 function delaysOf(asked: Asked, comment: KnownComment) {
   const organization = organizationOf(comment)
   const added = { organization, day: dayOf(asked, comment), isDated: true }

@@ -14,21 +14,20 @@ const DAY_MS = 86_400_000
 const HOUR_MS = 3_600_000
 const ZONE = 'Europe/Berlin'
 const MEMBER = 'createdAt'
-/** The nights of clock change there; worlds take them in turn. */
+/** The clock changes of this zone; worlds alternate between them. */
 const CLOCK_CHANGES = [Date.parse('2026-03-29T00:00Z'), Date.parse('2026-10-25T00:00Z')]
-/** Some history has to be there before it is pruned or erased. */
+/** Nights before the first prune, erasure or partial run. */
 const QUIET_NIGHTS = 3
 
 /**
- * Lives one random world, looked at with and without COMMENT_WRITTEN_MEMBER, and compares what the tables answer with what the
- * calls could show, and that with what truly happened.
- * @param open makes the URL of an empty database, by a superuser
+ * Runs one random world, synced with and without COMMENT_WRITTEN_MEMBER. Compares the views with the responses of the calls,
+ * and the responses with the world.
  * @param askEvery compares after every so many nights, and after the last
  * @returns what differed
  */
 export async function liveWorld(
   seed: number,
-  { nights, askEvery, open }: { nights: number; askEvery: number; open: () => Promise<string> },
+  { nights, askEvery }: { nights: number; askEvery: number },
 ): Promise<string[]> {
   const random = new Random(seedOf(seed, nights))
   const change = CLOCK_CHANGES[seed % 2] as number
@@ -41,7 +40,7 @@ export async function liveWorld(
   }))
   const copies = await Promise.all(
     looks.map(async ({ member }) =>
-      Copy.open(life, await open(), start, {
+      Copy.open(life, start, {
         REPORT_TZ: ZONE,
         ...(member === null ? {} : { COMMENT_WRITTEN_MEMBER: member }),
       }),
@@ -98,11 +97,11 @@ export async function liveWorld(
       }
       life.liveUntil(at(13))
       await each((copy) => copy.importCatalog(at(12.5)))
-      // A night without a run, now and then: nobody was there to start it.
+      // Sometimes a nightly run does not start.
       const isRun = isQuiet || random.next() < 0.95
       const faults = random.next() < 0.5 ? [] : breakage(random)
       if (isRun) await each((copy) => copy.run(at(13), faults))
-      // A listing that leaves out what is there cannot be told from a true one.
+      // A listing that lacks existing records cannot be distinguished from a correct one.
       const isLook = isRun && !faults.some(({ kind }) => kind === 'empty-list')
       if (night % askEvery === 0 || night === nights)
         await compare(`night ${night}`, at(13.5), isLook)
@@ -135,7 +134,7 @@ function narrowed(deeds: readonly Deed[], { world }: Life, random: Random): Scop
   ])
 }
 
-/** How one night goes wrong. Which calls it hits is drawn from their bodies, so that it is the same for both copies. */
+/** The faults of one night. The bodies of calls decide which calls fail, so that the same calls fail for both instances. */
 function breakage(random: Random): FaultRule[] {
   const seed = random.below(2 ** 31)
   const some =
@@ -154,7 +153,7 @@ function breakage(random: Random): FaultRule[] {
     ],
     [{ kind: 'server-error-html', match: some(0.5) }],
     [{ kind: 'wrong-length' }],
-    // Comments that a listing lacks are asked for by their ids.
+    // Comments that a listing lacks are requested by ID.
     [{ kind: 'empty-list', match: some(0.3, (one) => one.operation === 'comments' && isListing(one)) }], // prettier-ignore
     [{ kind: 'custom', respond: () => {}, match: some(1), times: 1 }],
     [{ kind: 'unavailable' }],
