@@ -138,22 +138,6 @@ describe('over HTTP', () => {
     expect(asked.status).toBe(202)
     expect(await listed()).toEqual(['HTTP_TOKEN | run_requested', 'this machine | run_requested'])
   })
-
-  test('a page acts under the name of the token, and the same form again is no act', async () => {
-    const form = { key: '00000000-0000-4000-8000-000000000001' }
-    const headers = {
-      authorization: `Bearer ${tokens['ann']}`,
-      'content-type': 'application/x-www-form-urlencoded',
-    }
-    for (let time = 0; time < 2; time += 1)
-      await server.app.inject({
-        method: 'POST',
-        url: '/actions/sync',
-        headers,
-        payload: new URLSearchParams(form).toString(),
-      })
-    expect(await listed()).toEqual(['ann | run_requested'])
-  })
 })
 
 describe('a command', () => {

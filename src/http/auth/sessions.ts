@@ -1,7 +1,7 @@
 import { hkdfSync } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
-export const SESSION_SECONDS = 12 * 3600
+const SESSION_SECONDS = 12 * 3600
 
 /**
  * The key that signs session cookies is made from HTTP_TOKEN, so that each `serve` with the same token accepts them and another
