@@ -86,7 +86,7 @@ describe('over HTTP', () => {
       ],
     })
     const page = words((await ask('eve', 'GET', `/runs/${runId}`)).body)
-    expect(page).toContain('Asked for by ann ')
+    expect(page).toContain('Requested by ann ')
     expect(page).toMatch(/bob run cancelled/)
     expect(words((await ask('eve', 'GET', '/runs')).body)).toMatch(/\bann\b/)
     const history = words((await ask('eve', 'GET', '/history')).body)

@@ -45,7 +45,7 @@ afterAll(async () => {
 test('the overview says whether last night succeeded, when the next run is due, and what needs a person', async () => {
   const words = wordsOf(await expectPage('/'))
   expect(words).toContain(
-    `The last nightly run succeeded in part ${String(nightly['problem']).split('`')[0]}`,
+    `The last nightly run succeeded partially ${String(nightly['problem']).split('`')[0]}`,
   )
   expect(words).toContain('The next nightly run is due in')
   expect(words).toContain(`${nightly['scopes_failed']} scopes failed at the last request, in `)
@@ -60,7 +60,7 @@ test('a page of a run groups its failures by cause and tells what was slow', asy
   const words = wordsOf(page)
   expect(words).toContain('Forbidden (HTTP 403 PERMISSION_DENIED)')
   expect(words).toContain(`Retry the ${nightly['scopes_failed']} scopes that still fail`)
-  expect(words).toContain('The organizations that the run waited longest for')
+  expect(words).toContain('The slowest organizations')
   expect(page.text).toContain(`<form method="get" action="/actions/retry">`)
   expect(page.text).not.toContain('follow-run.js')
 })
@@ -145,7 +145,7 @@ test('an organization is synced after a question', async () => {
   expect(done.headers['location']).toMatch(/^\/runs\/[0-9a-f-]{36}\?done=run-started$/)
   expect(await countRuns()).toBe(before + 1)
   const page = await expectPage(String(done.headers['location']))
-  expect(wordsOf(page)).toContain('The run is asked for.')
+  expect(wordsOf(page)).toContain('The run is requested.')
   expect(page.text).toContain('follow-run.js')
 })
 
@@ -203,10 +203,10 @@ test('a run under way is cancelled after a question, and says so', async () => {
   const started = await pages.post('/actions/sync', hiddenFields(await expectPage('/actions/sync')))
   const runId = String(started.headers['location']).slice('/runs/'.length, '/runs/'.length + 36)
   const question = await expectPage(`/actions/cancel?run=${runId}`)
-  expect(wordsOf(question)).toContain('What is stored stays')
+  expect(wordsOf(question)).toContain('data already written is kept')
   const done = await pages.post('/actions/cancel', hiddenFields(question))
   expect(done.headers['location']).toBe(`/runs/${runId}?done=run-cancelled`)
-  expect(wordsOf(await expectPage(`/runs/${runId}`))).toMatch(/cancelled|It is ending/)
+  expect(wordsOf(await expectPage(`/runs/${runId}`))).toMatch(/cancelled|is ending/)
 })
 
 test('everybody who would leave a listing is on its page', async () => {
@@ -287,7 +287,7 @@ test.each(['organization', 'run'])(
     expect(wordsOf(other)).toContain('Look again.')
     const done = await pages.post('/actions/refuse', fields)
     expect(done.headers['location']).toContain(`counts=${rows[0].users}.${rows[0].listings}.0`)
-    expect(wordsOf(await expectPage(path))).toContain('Nothing is held.')
+    expect(wordsOf(await expectPage(path))).toContain('No removal is held.')
     const { rows: decided } = await live.database.pool.query(
       `update sync.held set resolved_at = null, resolution = null, decided_by = null, reason = null, is_standing = false
       where reason = $1 returning held_id`,
@@ -320,7 +320,7 @@ test('the schedule is set, shown and removed', async () => {
     '/actions/remove-schedule',
     hiddenFields(await expectPage('/actions/remove-schedule')),
   )
-  expect(wordsOf(await expectPage('/schedule'))).toContain('No run starts by itself')
+  expect(wordsOf(await expectPage('/schedule'))).toContain('No nightly schedule')
   expect(wordsOf(await expectPage('/'))).toContain('No nightly run is scheduled.')
 })
 
@@ -364,7 +364,7 @@ test('while PostgreSQL is away every page says so in a sentence, and the files a
   for (const path of [...PAGES, `/runs/${nightly.run_id}`, '/actions/sync']) {
     const page = await away.get(path)
     expect(page.status, path).toBe(503)
-    expect(wordsOf(page), path).toContain('PostgreSQL does not answer')
+    expect(wordsOf(page), path).toContain('PostgreSQL does not respond')
     expect(page.text.match(/<h1>/g), path).toHaveLength(1)
   }
   expect((await away.get('/static/style.css')).status).toBe(200)

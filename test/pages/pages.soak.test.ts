@@ -191,7 +191,7 @@ describe.skipIf(MISSING.includes('Chromium'))('the pages in a browser', () => {
     await still.getByRole('link', { name: 'Refresh' }).click()
     await still.getByRole('button', { name: 'Cancel the run' }).click()
     await still.getByRole('button', { name: 'Cancel the run' }).click()
-    await still.getByText('The run ends: nothing further is asked for').waitFor()
+    await still.getByText('The run is cancelled.').waitFor()
     live.standIn.latencyMs = 0
     await plain.close()
   })
