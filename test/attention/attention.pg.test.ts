@@ -97,17 +97,20 @@ describe('of organizations', () => {
   })
 
   test('a held listing, however it fails and how old it gets', async () => {
-    const [organizationId, other] = organizations
+    const [organizationId] = organizations
     const match = { operation: 'users', organizationId } as const
     const run = await runWith({ kind: 'empty-list', match })
     const held = { kind: 'held', count: run['scopes_held'], path: '/held' }
     expect(await readAttention(live.database.pool)).toMatchObject([held])
+    await age(27)
+    expect(await kinds()).toEqual(['overdue', 'held'])
+    await expectEachScopeOnce()
     await runWith(
       { kind: 'forbidden', match },
-      { kind: 'forbidden', match: { operation: 'comments', organizationId: other } },
+      { kind: 'forbidden', match: { operation: 'comments', organizationId } },
     )
     expect(await readAttention(live.database.pool)).toMatchObject([
-      { kind: 'failing', first: [{ organizationId: other }] },
+      { kind: 'failing', organizations: 1 },
       held,
     ])
     await age(27)
