@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import axe from 'axe-core'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -17,7 +16,7 @@ import { HOSTILE, hostileComments, importHostilePlace, putHostileUser } from './
 
 const WAIT_MS = 120_000
 
-/** How people look at a page; what they see is kept in the directory SCREENSHOTS, where that is set. */
+/** The windows in which each page is tested. */
 const SIGHTS = [
   { colorScheme: 'light', width: 1280 },
   { colorScheme: 'light', width: 390 },
@@ -40,7 +39,6 @@ describe.skipIf(MISSING.includes('Chromium'))('the pages in a browser', () => {
   let held: string
   let edited: ReturnType<typeof firstCommentOf>
   const complaints: string[] = []
-  const shots = process.env['SCREENSHOTS']
 
   beforeAll(async () => {
     // Two calls at a time, so that a run takes long enough to be watched.
@@ -102,8 +100,6 @@ describe.skipIf(MISSING.includes('Chromium'))('the pages in a browser', () => {
       for (const sight of SIGHTS) {
         const what = `${name} ${nameOf(sight)}`
         await look(looking, sight)
-        if (shots !== undefined)
-          await looking.screenshot({ path: join(shots, `${what}.png`), fullPage: true })
         await openDetails(looking)
         expect(await sidewaysPx(looking), what).toBe(0)
         expect(await faultsOf(looking), what).toEqual([])
@@ -149,13 +145,6 @@ describe.skipIf(MISSING.includes('Chromium'))('the pages in a browser', () => {
     live.standIn.setFaults([{ kind: 'too-many-requests', retryAfterSeconds: 12 }])
     const notice = page.getByText(/^Waiting since .* \(HTTP 429\)\. Next try at .* Gives up at /)
     await notice.waitFor()
-    if (shots !== undefined)
-      for (const sight of SIGHTS) {
-        await look(page, sight)
-        await page.screenshot({
-          path: join(shots, `waiting-${sight.colorScheme}-${sight.width}.png`),
-        })
-      }
     expect(await faultsOf(page)).toEqual([])
     live.standIn.setFaults([])
     live.standIn.latencyMs = 0
