@@ -112,7 +112,7 @@ describe.skipIf(MISSING.includes('Chromium'))('the pages in a browser', () => {
   })
 
   test('a sync of one organization is followed to its end without reloading', async () => {
-    live.standIn.latencyMs = 150
+    live.standIn.latencyMs = 500
     await page.goto(`${http.url}/organizations`)
     await page.getByRole('row', { name: first }).getByRole('button', { name: 'Sync now' }).click()
     await page.getByRole('button', { name: 'Sync now', exact: true }).click()
