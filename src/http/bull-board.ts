@@ -5,9 +5,9 @@ import type { JobQueue } from '../core/queue/queue.ts'
 import { ProblemError } from './problem.ts'
 
 /**
- * Bull Board for the queues, where it is installed: read-only, because its buttons (retry, remove, empty) change deliveries
- * only, and PostgreSQL decides what is done. Register it with a prefix, behind the authentication, in a scope without
- * `@fastify/static` of its own. It reads the queue only for a request.
+ * Bull Board for the queues, if it is installed. It is read-only, because its buttons (retry, remove, empty) would change
+ * deliveries only, while PostgreSQL stores the work. Register it with a prefix, behind the authentication, in a scope
+ * without `@fastify/static`.
  * @param options.load imports the two packages
  */
 export async function bullBoard(
@@ -28,7 +28,7 @@ export async function bullBoard(
     return
   }
   const { createBullBoard, BullMQAdapter, FastifyAdapter } = installed
-  /** Registers the routes that only read. */
+  /** Registers only the routes that read. */
   class ReadOnlyAdapter extends FastifyAdapter {
     override setApiRoutes(routes: AppControllerRoute[]): this {
       return super.setApiRoutes(routes.filter(({ method }) => method === 'get')) as this
@@ -49,7 +49,7 @@ export async function bullBoard(
     })
     setQueues(adapters)
   })
-  // Errors are answered in one place, by the server that this is a part of.
+  // The error handler of the server responds.
   board.setErrorHandler((error) => {
     throw error
   })
@@ -74,19 +74,18 @@ async function loadBullBoard() {
 
 const UI = {
   boardTitle: 'collab-sync queue',
-  // What the server is, and who is connected to it, is nothing that this page is for.
   hideRedisDetails: true,
   showWorkers: false,
 } as const
 
-/** What jobs of ours hold. Other programs put jobs into the queue too, and these may hold anything. */
+/** The members of this program's jobs. Jobs of other programs can contain anything. */
 function idsOf(data: unknown): unknown {
   if (typeof data !== 'object' || data === null) return {}
   const shown = Object.entries(data).filter(([name]) => ['runId', 'itemId', 'scope'].includes(name))
   return Object.fromEntries(shown)
 }
 
-/** The page without the font of a third party, and without styles in the page, which our policy forbids. */
+/** The page without a font of a third party and without inline styles, which the policy forbids. */
 function withoutStrangers(page: string): string {
   return page
     .replace(/<link href="https:[^>]*>/g, '')

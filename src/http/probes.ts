@@ -9,9 +9,7 @@ import { inTime } from '../core/queue/queue.ts'
 import type { JobQueue } from '../core/queue/queue.ts'
 import type { Part } from './problem.ts'
 
-/**
- * What a platform asks, without a token: whether the process lives, and whether it can do its work. A Fastify plugin.
- */
+/** The probes of a platform, without a token: whether the process is alive, and whether it is ready. A Fastify plugin. */
 export async function probes(
   app: FastifyInstance,
   { readiness }: { readiness: ReadinessLook },
@@ -29,10 +27,10 @@ export async function probes(
   })
 }
 
-/** What can be used at the moment: null, or one sentence that says why not and names no place. */
+/** For each part null if it is ready, or else a sentence that contains no address. */
 export type Readiness = Readonly<Record<Part, string | null>>
 
-/** Looks at most once a second, and waits two seconds at most, whoever asks and however often. */
+/** Checks at most once a second, and waits at most two seconds. */
 export interface ReadinessLook {
   look(): Promise<Readiness>
 }
@@ -40,7 +38,7 @@ export interface ReadinessLook {
 const LOOK_MS = 2_000
 const FRESH_MS = 1_000
 
-/** @param log hears each time that something goes away or comes back, with the reason */
+/** @param parts.log receives the cause each time that a part becomes unavailable, and a message when it recovers */
 export function openReadiness(parts: {
   database: Database
   settings: Definitions
@@ -48,27 +46,17 @@ export function openReadiness(parts: {
   log: Log
 }): ReadinessLook {
   const { database, settings, queue, log } = parts
-  const postgresql = watched('PostgreSQL', log, async () => {
-    await checkDatabase(database).catch((error) => {
-      throw new Away('PostgreSQL does not answer, or refuses us.', error)
-    })
-    await requireSchema(database).catch((error) => {
-      throw new Away(
-        'The tables are not of this version of collab-sync: run `collab-sync migrate`.',
-        error,
-      )
-    })
-    await requireDefinitions(database, settings).catch((error: Error) => {
-      throw new Away(error.message, error)
-    })
-  })
-  const queued = watched('The queue', log, async () => {
-    try {
-      await queue.bull.requests.isPaused()
-    } catch (error) {
-      throw new Away('The queue does not answer, or refuses us.', error)
-    }
-  })
+  const postgresql = watched('PostgreSQL', log, [
+    [UNREACHABLE, () => checkDatabase(database)],
+    [WRONG_TABLES, () => requireSchema(database)],
+    [null, () => requireDefinitions(database, settings)],
+  ])
+  const queued = watched('The queue', log, [
+    [
+      'The queue does not respond, or refuses the connection.',
+      () => queue.bull.requests.isPaused(),
+    ],
+  ])
   return {
     async look() {
       const [first, second] = await Promise.all([postgresql(), queued()])
@@ -77,37 +65,38 @@ export function openReadiness(parts: {
   }
 }
 
-class Away extends Error {
-  constructor(sentence: string, cause: unknown) {
-    super(sentence, { cause })
-  }
-}
+const UNREACHABLE = 'PostgreSQL does not respond, or refuses the connection.'
+const WRONG_TABLES = 'The tables are not of this version of collab-sync: run `collab-sync migrate`.'
 
-/** Logs when the check begins to fail, fails otherwise than before, or succeeds again. @returns the sentence of {@link Readiness} */
-function watched(name: string, log: Log, check: () => Promise<void>): () => Promise<string | null> {
+/** The sentence for a failed check; null for the message of its error. */
+type Check = readonly [sentence: string | null, check: () => unknown]
+
+/** Logs when a check starts to fail, fails differently, or succeeds again. @returns the sentence of the first failed check */
+function watched(name: string, log: Log, checks: readonly Check[]): () => Promise<string | null> {
   let last: string | null = null
   const note = (sentence: string | null, cause?: unknown) => {
     if (sentence !== null && last !== sentence) log.warn({ err: cause }, sentence)
-    if (sentence === null && last !== null) log.info(`${name} is back`)
+    if (sentence === null && last !== null) log.info(`${name} has recovered`)
     last = sentence
     return sentence
   }
-  const shared = sharedRead(
-    () =>
-      check().then(
-        () => note(null),
-        (error: unknown) =>
-          error instanceof Away ? note(error.message, error.cause) : note(`${name} fails.`, error),
-      ),
-    { freshMs: FRESH_MS, maxMs: LOOK_MS },
-  )
-  return () => shared().catch(() => `${name} does not answer within two seconds.`)
+  const run = async () => {
+    for (const [sentence, check] of checks) {
+      try {
+        await check()
+      } catch (error) {
+        return note(sentence ?? (error as Error).message, error)
+      }
+    }
+    return note(null)
+  }
+  const shared = sharedRead(run, { freshMs: FRESH_MS, maxMs: LOOK_MS })
+  return () => shared().catch(() => `${name} does not respond within two seconds.`)
 }
 
 /**
- * Shares one read among all callers, while it is in progress and until `freshMs` after its end. A read that hangs is joined,
- * and not begun again beside itself.
- * @returns a function that throws what the read throws, or a TimeoutError where it takes longer than `maxMs`
+ * Shares one read among all callers, from its start until `freshMs` after its end. Two reads never run at the same time.
+ * @returns a function that throws the error of the read, or a TimeoutError after `maxMs`
  */
 export function sharedRead<T>(
   read: () => Promise<T>,

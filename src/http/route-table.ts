@@ -1,16 +1,15 @@
 import type { FastifyInstance } from 'fastify'
 import type { Right } from './auth/access-tokens.ts'
 
-/** A route as Fastify has it. */
 export interface Route {
   readonly method: string
   /** With parameters, such as `/v1/runs/:runId`. */
   readonly url: string
-  /** What a token must allow. */
+  /** The right that a token must have. */
   readonly right: Right | 'none' | undefined
 }
 
-/** Every route that is added from now on. */
+/** Lists every route that is added later. */
 export function listRoutes(app: FastifyInstance): readonly Route[] {
   const routes: Route[] = []
   app.addHook('onRoute', (route) => {
@@ -19,7 +18,7 @@ export function listRoutes(app: FastifyInstance): readonly Route[] {
       routes.push({
         method: each,
         url,
-        // A plugin may declare it for all its routes, in a hook after this one.
+        // A plugin can set it for all its routes in a later hook.
         get right() {
           return route.config?.right
         },
@@ -29,14 +28,14 @@ export function listRoutes(app: FastifyInstance): readonly Route[] {
   return routes
 }
 
-/** @throws for a route that does not declare what a token must allow */
+/** @throws for a route that declares no right */
 export function requireRights(routes: readonly Route[]): void {
   const missing = routes.find(({ right }) => right === undefined)
   if (missing !== undefined)
     throw new Error(`The route ${missing.method} ${missing.url} declares no right.`)
 }
 
-/** The methods that a path can be asked with; none where there is no such path. */
+/** The methods of a path; none if no route has it. */
 export function methodsOf(routes: readonly Route[], path: string): string[] {
   const found = routes.filter(({ url }) => !url.includes('*') && patternOf(url).test(path))
   return [...new Set(found.map(({ method }) => method))].toSorted()

@@ -12,10 +12,10 @@ import { sharedRead } from './probes.ts'
 
 /** Scrapes within this time share one read. */
 const FRESH_MS = 5_000
-/** PostgreSQL or a queue that does not answer by then counts as away: Prometheus gives up after ten seconds. */
+/** Time limit of a read. Prometheus gives up after ten seconds. */
 const ANSWER_MS = 3_000
 
-/** `GET /metrics`: runs, freshness, what waits, the queue, and this process. A Fastify plugin; put it behind authentication. */
+/** `GET /metrics`: runs, freshness, open problems, the queue, and this process. A Fastify plugin. */
 export async function metrics(
   app: FastifyInstance,
   { database, queue }: { database: Database; queue: JobQueue },

@@ -13,20 +13,20 @@ import type { Settings } from '../settings/table.ts'
 import { createServer } from './server.ts'
 import type { HttpParts } from './server.ts'
 
-/** The HTTP side while it runs. */
+/** A running HTTP server. */
 export interface RunningHttp {
   /** Its address, such as `http://127.0.0.1:8080`. */
   readonly url: string
-  /** Takes no more requests; resolves when those in hand are answered, after five seconds at most. */
+  /** Stops accepting requests, and waits up to five seconds for those in progress. */
   stop(): Promise<void>
 }
 
-/** Requests in progress get this long to end when the server stops; the whole stop has a deadline in `src/cli/signals.ts`. */
+/** Time limit of requests in progress when the server stops. The whole stop has a deadline in `src/cli/signals.ts`. */
 const GRACE_MS = 5_000
 
 /**
  * Serves the API, the pages and the probes.
- * @throws UsageError where it would be open to other machines without a token, or the port cannot be had
+ * @throws UsageError if other machines could reach it without a token, or the port is not available
  */
 export async function startHttp(parts: HttpParts): Promise<RunningHttp> {
   const { httpHost: host, httpPort: port } = parts.settings
@@ -37,7 +37,7 @@ export async function startHttp(parts: HttpParts): Promise<RunningHttp> {
   } catch (error) {
     await app.close()
     throw new UsageError(
-      `HTTP_HOST=${host} and HTTP_PORT=${port} cannot be listened on: ${LISTEN_FAULTS[(error as NodeJS.ErrnoException).code ?? ''] ?? (error as Error).message}.`,
+      `HTTP_HOST=${host} and HTTP_PORT=${port} are not available: ${LISTEN_FAULTS[(error as NodeJS.ErrnoException).code ?? ''] ?? (error as Error).message}.`,
       { cause: error },
     )
   }
@@ -52,26 +52,26 @@ export async function startHttp(parts: HttpParts): Promise<RunningHttp> {
   }
 }
 
-/** @throws UsageError for a server that other machines could reach without a token, or with one that everybody knows */
+/** @throws UsageError if other machines could reach the server without a token, or with a token from the documentation */
 export function checkReach(settings: Settings): void {
   const { httpHost, httpToken } = settings
   requireOwnToken(settings)
   if (httpToken === undefined && !isThisMachine(httpHost))
     throw new UsageError(
-      `HTTP_TOKEN is not set, so HTTP_HOST must be an address of this machine alone. Example: HTTP_HOST=127.0.0.1, or HTTP_TOKEN=the-output-of-openssl-rand-hex-32`,
+      `HTTP_TOKEN is not set, so HTTP_HOST must be an address that only this machine can reach. Example: HTTP_HOST=127.0.0.1, or HTTP_TOKEN=the-output-of-openssl-rand-hex-32`,
     )
 }
 
 const LISTEN_FAULTS: Record<string, string> = {
-  EADDRINUSE: 'another program listens there',
-  EACCES: 'this user may not',
+  EADDRINUSE: 'another program uses the port',
+  EACCES: 'the user has no permission',
   EADDRNOTAVAIL: 'this machine has no such address',
   ENOTFOUND: 'there is no such host',
 }
 
-/** A queue that may not be there yet. */
+/** A queue that may not be open yet. */
 export interface LateQueue extends JobQueue {
-  /** Gives it a moment to open; resolves in any case. */
+  /** Waits up to two seconds for it to open. Never rejects. */
   wait(): Promise<void>
 }
 
@@ -79,15 +79,15 @@ const PAUSE_MS = 2_000
 const WAIT_MS = 2_000
 
 /**
- * A queue that need not be there yet: it is opened as soon as Redis or PostgreSQL is, and until then everything that
- * is asked of it fails with an EnvironmentError. Once open it comes back by itself.
+ * A queue that opens as soon as Redis or PostgreSQL is available. Until then its functions throw an EnvironmentError. Once
+ * open, it reconnects by itself.
  */
 export function openQueueLate(place: QueuePlace, log: Log): LateQueue {
   const closing = new AbortController()
   let queue: JobQueue | null = null
   const opening = openWhenThere(place, log, closing.signal).then((opened) => (queue = opened))
   const opened = (): JobQueue => {
-    if (queue === null) throw new EnvironmentError('The queue does not answer yet.')
+    if (queue === null) throw new EnvironmentError('The queue is not open yet.')
     return queue
   }
   return {
@@ -107,7 +107,7 @@ export function openQueueLate(place: QueuePlace, log: Log): LateQueue {
   }
 }
 
-/** @returns null where it is closed before it could be opened */
+/** @returns null if it is closed before it opens */
 async function openWhenThere(
   place: QueuePlace,
   log: Log,
@@ -120,7 +120,7 @@ async function openWhenThere(
       return await openQueue(place, log)
     } catch (error) {
       const reason = (error as Error).message
-      if (reason !== said) log.warn({ reason }, 'the queue cannot be opened yet; trying again')
+      if (reason !== said) log.warn({ reason }, 'the queue cannot be opened; trying again')
       said = reason
     }
     await sleep(PAUSE_MS, undefined, { signal: closing }).catch(() => {})

@@ -74,7 +74,7 @@ describe('collab-sync token', () => {
     [['add', '', '--rights', 'read'], /^The name of a token must be/],
     [['add', 'a b', '--rights', 'read'], /^The name of a token must be/],
     [['add', 'x'.repeat(65), '--rights', 'read'], /^The name of a token must be/],
-    [['add', 'json', '--rights', 'read'], /^There is a token json already/],
+    [['add', 'json', '--rights', 'read'], /^The token json exists already/],
     [['remove', 'nobody'], /^There is no token "nobody"\.\n$/],
   ])('%j ends with 2 and one sentence', async (args, sentence) => {
     const ended = await token(args)

@@ -91,7 +91,9 @@ async function expectAllWell(served: Served) {
 
 async function expectDatabaseAway(served: Served) {
   expect((await served.ask('/healthz')).status).toBe(200)
-  await untilReady(served, { postgresql: 'PostgreSQL does not answer, or refuses us.' })
+  await untilReady(served, {
+    postgresql: 'PostgreSQL does not respond, or refuses the connection.',
+  })
   expect((await served.ask('/readyz')).status).toBe(503)
   for (const [path, init] of [
     ['/v1/runs', {}],
@@ -103,7 +105,7 @@ async function expectDatabaseAway(served: Served) {
     expect(answer.status, path).toBe(503)
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
     expect(await answer.json()).toMatchObject({
-      detail: expect.stringContaining('PostgreSQL does not answer'),
+      detail: expect.stringContaining('PostgreSQL does not respond'),
       away: expect.arrayContaining(['postgresql']),
     })
   }
@@ -127,7 +129,7 @@ describe('with the queue on Redis', () => {
         await expectDatabaseAway(served)
         expect(await readiness(served)).toMatchObject({
           status: 'not ready',
-          queue: 'The queue does not answer, or refuses us.',
+          queue: 'The queue does not respond, or refuses the connection.',
         })
         await postgres.start()
         await redis.start()
@@ -135,7 +137,7 @@ describe('with the queue on Redis', () => {
 
         await redis.kill()
         await untilReady(served, {
-          queue: 'The queue does not answer, or refuses us.',
+          queue: 'The queue does not respond, or refuses the connection.',
           postgresql: 'ready',
         })
         expect((await served.ask('/readyz')).status).toBe(503)

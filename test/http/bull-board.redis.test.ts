@@ -101,7 +101,7 @@ test('while the queue is not open yet, and without Bull Board, the server around
   const load = () => import('no-such-package' as string)
   await outer.register(bullBoard, { prefix: '/missing', queue, load })
   for (const path of ['/queues', '/queues/api/queues'])
-    expect((await outer.inject(path)).body).toBe('EnvironmentError: The queue does not answer yet.')
+    expect((await outer.inject(path)).body).toBe('EnvironmentError: The queue is not open yet.')
   expect((await outer.inject('/missing')).body).toMatch(
     /^ProblemError: Bull Board is not installed: run `npm install /,
   )

@@ -19,6 +19,6 @@ test('a body that does not come is the fault of who sends it, not of PostgreSQL,
   for await (const part of socket) parts.push(part as Buffer)
   const answer = Buffer.concat(parts).toString()
   expect(answer).toMatch(/^HTTP\/1\.1 408 /)
-  expect(answer).toContain('"detail":"The request did not come in time."')
+  expect(answer).toContain('"detail":"The request was not received in time."')
   await app.close()
 })

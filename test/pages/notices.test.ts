@@ -2,11 +2,9 @@ import { expect, test } from 'vitest'
 import { noticeOf } from '../../src/http/pages/notices.ts'
 
 test('what was not decided is said, too', () => {
-  expect(noticeOf({ done: 'held-refused', counts: '12.3.2' })).toEqual({
-    tone: 'info',
-    sentence:
-      'The removal is refused: 12 users kept in 3 listings. Not decided: 2 listings. Look again.',
-  })
+  expect(noticeOf({ done: 'held-refused', counts: '12.3.2' })).toBe(
+    'The removal is refused: 12 users kept in 3 listings. Not decided: 2 listings. Check again.',
+  )
 })
 
 test('an address can say nothing that is not among our sentences', () => {

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { deleteComment, edit } from '../../src/demo/changes.ts'
 import type { Place } from '../../src/demo/layout.ts'
-import { addAccessToken } from '../../src/http/auth/access-tokens.ts'
 import { thingPath } from '../../src/http/pages/things/thing-link.tsx'
 import { openLive } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
@@ -98,29 +97,6 @@ test('the overview leads to the organization that fails, and its failing scopes 
   const question = await expectPage(`/actions/sync?${new URLSearchParams(fields)}`)
   const done = await pages.post('/actions/sync', hiddenFields(question))
   expect(done.headers['location']).toMatch(/^\/runs\/[0-9a-f-]{36}\?done=run-started$/)
-})
-
-test('a document is added on the page of its organization and synced at once', async () => {
-  const { organizationId } = place
-  const page = await expectPage(thingPath({ organizationId }))
-  expect(page.text).toMatch(/<input type="checkbox" name="sync" checked\/>/)
-  const documentId = 'a new document'
-  const fields = { ...formOf(page, 'add', 'organizationId'), documentId, sync: 'on' }
-  const question = await expectPage(`/actions/add?${new URLSearchParams(fields)}`)
-  const done = await pages.post('/actions/add', hiddenFields(question))
-  const run = await expectPage(String(done.headers['location']))
-  expect(wordsOf(run)).toContain(`organization ${organizationId}, document ${documentId}`)
-  const added = wordsOf(await expectPage(thingPath({ organizationId, documentId })))
-  expect(added).toContain('Added to the catalog')
-})
-
-test('a token with the right read sees no action', async () => {
-  const token = await addAccessToken(live.database.pool, 'reader', 'read', 'ann')
-  const path = thingPath({ organizationId: place.organizationId })
-  expect((await expectPage(path)).text).toContain('action="/actions/')
-  const page = await pages.get(path, { authorization: `Bearer ${token}` })
-  expect(page.status).toBe(200)
-  expect(page.text).not.toContain('action="/actions/')
 })
 
 test('a search with one exact result opens its page; others are listed', async () => {

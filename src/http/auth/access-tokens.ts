@@ -6,24 +6,23 @@ import type { Database } from '../../core/database/pool.ts'
 import type { RowOf } from '../../core/database/statement.ts'
 import * as tokens from '../../core/database/statements/tokens.ts'
 
-/** What a token lets one do; each includes those before it. */
+/** The rights of a token. Each includes those before it. */
 export const RIGHTS = ['read', 'operate', 'admin'] as const
 export type Right = (typeof RIGHTS)[number]
 
-/** A token that was added, and not the token itself: that is kept nowhere. */
+/** A stored token, by its hash. */
 export type AccessToken = RowOf<typeof tokens.read>
 
-/** The beginning of every token, by which secret scanners recognize it. */
+/** The prefix of every token, which secret scanners recognize. */
 export const TOKEN_PREFIX = 'collab_sync_'
 
-/** With their names on one line, and none that a terminal or a shell takes for something else. */
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 
 /**
  * Adds a token of 256 random bits.
- * @param by who adds it
- * @returns the token, which is stored nowhere
- * @throws UsageError for a name that is taken or cannot be one
+ * @param by the user who adds it
+ * @returns the token, of which only the hash is stored
+ * @throws UsageError for an invalid name, or one that is in use
  */
 export async function addAccessToken(
   database: Database,
@@ -39,14 +38,14 @@ export async function addAccessToken(
   await transaction(database, async (client) => {
     if ((await tokens.add.run(client, { name, rights, hash: hashOf(token) })) === 0)
       throw new UsageError(
-        `There is a token ${name} already: remove it first, or take another name.`,
+        `The token ${name} exists already: remove it first, or choose another name.`,
       )
     await noteAction(client, by, 'token_added', { target: `${name} (${rights})` })
   })
   return token
 }
 
-/** Withdraws a token, and the sessions that began with it. @throws UsageError where there is none of that name */
+/** Revokes a token and the sessions that began with it. @throws UsageError if there is none of that name */
 export async function removeAccessToken(
   database: Database,
   name: string,
@@ -59,7 +58,7 @@ export async function removeAccessToken(
   })
 }
 
-/** SHA-256. A token of 256 random bits cannot be guessed, so that a slow hash would protect nothing. */
+/** SHA-256. A slow hash has no benefit for 256 random bits. */
 export function hashOf(token: string): Buffer {
   return createHash('sha256').update(token).digest()
 }

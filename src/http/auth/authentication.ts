@@ -9,32 +9,31 @@ import type { Access, Lock, Tokens } from './tokens.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** What a token must allow; `none` for the few routes that ask for no token. No route may leave it out. */
+    /** The right that a token must have; `none` if the route needs no token. Every route has one. */
     right?: Right | 'none'
   }
   interface FastifyRequest {
-    /** The name that its actions are listed under. */
+    /** The name for its actions in the history. */
     by: string
-    /** Whether the rights of its token cover what changes something. */
+    /** Whether the rights of its token allow changes. */
     mayOperate: boolean
   }
 }
 
-/** What stands between a request and everything else. */
+/** Checks every request before its route. */
 export interface Authentication {
   /** Null without HTTP_TOKEN. */
   readonly lock: Lock | null
   /**
-   * Lets a request pass, or not.
-   * @throws ProblemError 401 where it shows no token or a wrong one, 403 where the token's rights do not cover it or it
-   *   comes from elsewhere, 429 for a wrong one after too many
+   * @throws ProblemError 401 if the token is missing or wrong, 403 if its rights do not cover the request or the request
+   *   comes from another site, 429 for a wrong token after too many
    */
   check(request: FastifyRequest): Promise<void>
 }
 
 /**
- * With HTTP_TOKEN, asks for it or for a token in PostgreSQL: as a bearer, or as a session that it was exchanged for.
- * Without it, serves programs and pages of this machine alone.
+ * With HTTP_TOKEN, requires it or a token of PostgreSQL, as a bearer or by a session. Without it, accepts only programs and
+ * pages of this machine.
  * @param parts.token HTTP_TOKEN
  */
 export function openAuthentication(
@@ -48,7 +47,7 @@ export function openAuthentication(
   return {
     lock,
     async check(request) {
-      // Only where there is no route is nothing declared, and nothing to be had.
+      // Only an unknown path has no right.
       const { right = 'read' } = request.routeOptions.config ?? {}
       if (right === 'none') return
       const { name, rights } = await accessOf(app, lock, request)
@@ -57,7 +56,7 @@ export function openAuthentication(
       if (!covers(rights, right))
         throw new ProblemError(
           403,
-          `This takes a token with the rights "${right}"; this one has "${rights}".`,
+          `This requires a token with the rights "${right}"; the token has "${rights}".`,
         )
     },
   }
@@ -68,14 +67,14 @@ function checkLocal(request: FastifyRequest): void {
   if (fault !== null) throw new ProblemError(403, fault)
 }
 
-/** A link from another site may lead to our pages; nothing else of another site may reach us. */
+/** Another site may link to the pages, but send no other request. */
 function isFromElsewhere(request: FastifyRequest): boolean {
   return mayChange(request) || request.headers.origin !== undefined
 }
 
 /**
- * The access of a request: by its bearer, else by its session. A proxy that signs people in adds a bearer of its own to
- * the requests of a browser, so a bearer that is no token of ours is a failed try only without a session.
+ * The access of a request, by its bearer or else by its session. A proxy that signs users in can add its own bearer to the
+ * requests of a browser, so an unknown bearer is a failed attempt only without a session.
  */
 async function accessOf(
   app: FastifyInstance,
@@ -88,15 +87,15 @@ async function accessOf(
   if (access !== null) return access
   const session = await sessionAccess(app, tokens, request)
   if (session !== null) return session
-  if (bearer === null) throw unauthorized('Show a token.')
+  if (bearer === null) throw unauthorized('A token is required.')
   if (!tokens.isForeign(bearer)) await lock.countFailure(request)
-  throw unauthorized('There is no such token.')
+  throw unauthorized('The token is wrong.')
 }
 
 /**
- * The access of a request's session; null where it has none. A browser sends the cookie by itself, so it has to say too
- * that a page of ours asked.
- * @throws ProblemError 403 where it does not
+ * The access of a request's session; null without one. A browser also sends the cookie for other sites, so a change needs
+ * proof that a page of this server sent it.
+ * @throws ProblemError 403 without that proof
  */
 async function sessionAccess(
   app: FastifyInstance,
@@ -108,8 +107,8 @@ async function sessionAccess(
   if (access === null || !mayChange(request)) return access
   const fault = originFault(request)
   if (fault !== null) throw new ProblemError(403, fault)
-  if (!saysWhereFrom(request))
-    throw new ProblemError(403, 'The request does not say which page it comes from.')
+  if (!hasOrigin(request))
+    throw new ProblemError(403, 'The request has no header that names the page it comes from.')
   return access
 }
 
@@ -120,17 +119,17 @@ function unauthorized(detail: string): ProblemError {
 }
 
 /**
- * What is wrong with the `Host` of a request to a server without a token; null where nothing is. A page of a stranger
- * whose name leads to this machine (DNS rebinding) is found by it.
+ * What is wrong with the `Host` of a request to a server without a token, or null. Detects a page of another site whose name
+ * resolves to this machine (DNS rebinding).
  */
 function hostFault(request: FastifyRequest): string | null {
   const host = parsed(`http://${request.headers.host ?? ''}`)
   return host !== null && isThisMachine(host.hostname)
     ? null
-    : 'Without HTTP_TOKEN this server answers to names of this machine only, such as localhost.'
+    : 'Without HTTP_TOKEN, the server accepts only host names of this machine, such as localhost.'
 }
 
-/** What is wrong with where a browser says that a request comes from; null where it comes from our own pages. */
+/** What is wrong with the origin of a request, or null if a page of this server sent it. */
 export function originFault(request: FastifyRequest): string | null {
   const { origin, host } = request.headers
   const site = request.headers['sec-fetch-site']
@@ -143,8 +142,8 @@ export function originFault(request: FastifyRequest): string | null {
     : 'The request comes from a page of another origin than the one it goes to.'
 }
 
-/** Whether a browser says of a request that it comes from our own pages: older ones send `Origin` with a post too. */
-function saysWhereFrom({ headers }: FastifyRequest): boolean {
+/** Whether a browser names the origin of a request. */
+function hasOrigin({ headers }: FastifyRequest): boolean {
   return headers.origin !== undefined || headers['sec-fetch-site'] !== undefined
 }
 
@@ -153,7 +152,7 @@ function mayChange({ method }: FastifyRequest): boolean {
   return !['GET', 'HEAD', 'OPTIONS'].includes(method)
 }
 
-/** With the scheme of the origin its usual port can be left out on either side. */
+/** The default port of the scheme can be omitted on either side. */
 function schemeOf(origin: string): string {
   return origin.startsWith('https:') ? 'https:' : 'http:'
 }

@@ -1,18 +1,18 @@
 import { hkdfSync } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
-export const SESSION_SECONDS = 12 * 3600
+const SESSION_SECONDS = 12 * 3600
 
 /**
- * The key that signs session cookies is made from HTTP_TOKEN, so that each `serve` with the same token accepts them and another
- * token ends all sessions. No session is stored, so none can be ended by itself: signing out removes the cookie from its browser.
+ * The key that signs session cookies is derived from HTTP_TOKEN. Every `serve` with the same token accepts them, and another
+ * token ends all sessions. Sessions are not stored, so signing out only removes the cookie from the browser.
  */
 export function sessionKey(token: string): Buffer {
   return Buffer.from(hkdfSync('sha256', token, '', 'collab-sync session', 32))
 }
 
 const NAME = 'collab-sync-session'
-/** A browser takes a cookie of such a name over https only, and from no other host of the domain. */
+/** Browsers accept a cookie of this name over https only, and from this host only. */
 const NAME_OVER_HTTPS = `__Host-${NAME}`
 
 /** The ID of the token with which the session of a request began; null without a valid session. */
@@ -23,14 +23,14 @@ export function sessionTokenId(app: FastifyInstance, request: FastifyRequest): n
   return expires * 1000 > Date.now() ? tokenId : null
 }
 
-/** Hands a session that begins with this token to the browser that signs in. */
+/** Starts a session with this token in the browser. */
 export function setSessionCookie(request: FastifyRequest, reply: FastifyReply, tokenId: number) {
   const value = `${Math.floor(Date.now() / 1000) + SESSION_SECONDS}.${tokenId}`
   const options = { ...attributes(request), maxAge: SESSION_SECONDS, signed: true }
   reply.setCookie(nameFor(request), value, options)
 }
 
-/** Takes the session from the browser that signs out, also one that it got over http and shows over https. */
+/** Ends the session in the browser, also if it began over http and is sent over https. */
 export function clearSessionCookie(request: FastifyRequest, reply: FastifyReply) {
   for (const name of new Set([NAME, nameFor(request)])) reply.clearCookie(name, attributes(request))
 }
@@ -43,7 +43,7 @@ function nameFor(request: FastifyRequest): string {
   return isOverHttps(request) ? NAME_OVER_HTTPS : NAME
 }
 
-/** TLS ends before us, so the browser is asked: it says with every post from which page it comes. */
+/** A proxy ends TLS, so the `Origin` that browsers send with every post shows the scheme. */
 function isOverHttps({ headers }: FastifyRequest): boolean {
   return headers.origin?.startsWith('https://') ?? false
 }

@@ -55,6 +55,6 @@ function localPath(next: string): string {
   if (!next.startsWith('/') || !URL.canParse(next, here)) return '/'
   const url = new URL(next, here)
   const path = `${url.pathname}${url.search}`
-  // A path that begins with two slashes is an address of another server.
+  // A path that starts with two slashes is an address of another server.
   return url.origin === here && !path.startsWith('//') && url.pathname !== '/sign-in' ? path : '/'
 }

@@ -6,34 +6,34 @@ import type { Database } from '../../core/database/pool.ts'
 import * as tokens from '../../core/database/statements/tokens.ts'
 import { ProblemError } from '../problem.ts'
 
-/** Whom a request comes from, and what that token allows. */
+/** The name and the rights of the token of a request. */
 export type Access = Pick<AccessToken, 'tokenId' | 'name' | 'rights'>
 
-/** The tokens that open something. */
+/** The valid tokens. */
 export interface Tokens {
   /**
-   * Null for a token that opens nothing. Hashes are compared in constant time, so that the time says nothing of a token.
-   * @throws where it has the form of a token in PostgreSQL and PostgreSQL is away
+   * Null for an invalid token. Hashes are compared in constant time, so that the duration reveals nothing about a token.
+   * @throws for a token that may be in PostgreSQL while PostgreSQL is unreachable
    */
   find(given: string): Promise<Access | null>
-  /** What a token that was found before allows by now; null once it is removed. @throws as `find` */
+  /** The access of a token that was found before; null if it was removed since. @throws as `find` */
   current(tokenId: number): Promise<Access | null>
-  /** Whether a bearer has the form of a JWT, which no token has here, so that it is no try to guess one. */
+  /** Whether a bearer is a JWT, which no token of `serve` is, so that it does not count as a failed attempt. */
   isForeign(bearer: string): boolean
 }
 
-/** HTTP_TOKEN itself; those in PostgreSQL are counted from 1. */
+/** HTTP_TOKEN. The IDs in PostgreSQL start at 1. */
 const SETTING: Access = { tokenId: 0, name: 'HTTP_TOKEN', rights: 'admin' }
 const FRESH_MS = 1_000
 /** A signed or encrypted JSON Web Token: base64url of a JSON object, then two to four more parts. */
 const JWT = /^eyJ[\w-]+(?:\.[\w-]*){2,4}$/
 
-/** @param token HTTP_TOKEN, which opens everything, also while PostgreSQL is away */
+/** @param token HTTP_TOKEN, which has all rights, also while PostgreSQL is unreachable */
 export function openTokens(token: string, database: Database): Tokens {
   const expected = hashOf(token)
   let stored: Promise<readonly AccessToken[]> | null = null
   let readAtMs = 0
-  // All at once and once a second: however many wrong tokens are shown, PostgreSQL is not asked more often.
+  // One read of all tokens a second, so that wrong tokens cause no further queries.
   const read = () => {
     if (stored === null || performance.now() - readAtMs >= FRESH_MS) {
       readAtMs = performance.now()
@@ -56,21 +56,21 @@ export function openTokens(token: string, database: Database): Tokens {
   }
 }
 
-/** Whether rights cover what something needs. */
+/** Whether rights include the needed right. */
 export function covers(rights: Right, needed: Right): boolean {
   return RIGHTS.indexOf(rights) >= RIGHTS.indexOf(needed)
 }
 
-/** The token of an `Authorization: Bearer` header; null where there is none (RFC 6750, 2.1). */
+/** The token of an `Authorization: Bearer` header; null without one (RFC 6750, 2.1). */
 export function bearerOf(authorization: string | undefined): string | null {
   return /^Bearer +(\S+) *$/i.exec(authorization ?? '')?.[1] ?? null
 }
 
-/** What a token opens. */
+/** Checks tokens, and limits failed attempts. */
 export interface Lock {
   readonly tokens: Tokens
   /**
-   * Counts a failed try of the address that a request comes from.
+   * Counts a failed attempt for the address of the request.
    * @throws ProblemError 429 after too many
    */
   countFailure(request: FastifyRequest): Promise<void>
@@ -78,7 +78,7 @@ export interface Lock {
 
 const MINUTE_MS = 60_000
 
-/** Limits the failed tries of one address (of IPv6, of one /64 network), and of all addresses together. */
+/** Limits the failed attempts of one address (for IPv6 of one /64 network), and of all addresses together. */
 export function limitFailures(app: FastifyInstance): Lock['countFailure'] {
   const limits = [
     app.createRateLimit({ max: 10, timeWindow: MINUTE_MS }),
@@ -88,7 +88,7 @@ export function limitFailures(app: FastifyInstance): Lock['countFailure'] {
     for (const count of limits) {
       const counted = await count(request)
       if (!counted.isAllowed && counted.isExceeded)
-        throw new ProblemError(429, 'Too many tries with a wrong token; wait and try again.', {
+        throw new ProblemError(429, 'Too many attempts with a wrong token. Wait and try again.', {
           headers: { 'retry-after': String(counted.ttlInSeconds) },
         })
     }

@@ -4,7 +4,7 @@ import { useContext } from 'preact/hooks'
 import { roughAge } from '../../documents/format.ts'
 import type { RunStatus } from '../../documents/run.ts'
 
-/** How something stands: its colour, its sign and, always, its word. */
+/** A state, shown by a colour and a sign beside its word. */
 export type Tone = 'good' | 'warn' | 'bad' | 'info' | 'idle'
 
 const SIGNS: Record<Tone, string> = { good: '✓', warn: '!', bad: '✕', info: '→', idle: '–' }
@@ -59,8 +59,8 @@ const DAY = new Intl.DateTimeFormat('en-GB', {
 })
 
 /** How long ago a time was, or in how long it will be. */
-export function Ago({ at, now = new Date() }: { at: Date; now?: Date }) {
-  const ms = now.getTime() - at.getTime()
+export function Ago({ at }: { at: Date }) {
+  const ms = Date.now() - at.getTime()
   return (
     <time dateTime={at.toISOString()} title={at.toISOString()}>
       {ms >= 0 ? `${roughAge(ms)} ago` : `in ${roughAge(-ms)}`}
@@ -68,7 +68,7 @@ export function Ago({ at, now = new Date() }: { at: Date; now?: Date }) {
   )
 }
 
-/** A sentence of ours, with what stands between backquotes as code. */
+/** A sentence of collab-sync, with the text between backquotes as code. */
 export function Sentence({ of }: { of: string }) {
   return (
     <>
@@ -81,7 +81,7 @@ export function Sentence({ of }: { of: string }) {
 
 interface CardProps {
   readonly title: string
-  /** What stands beside the heading. */
+  /** Shown beside the heading. */
   readonly beside?: ComponentChildren
   readonly id?: string
   readonly children: ComponentChildren
@@ -100,7 +100,7 @@ export function Card({ title, beside, id, children }: CardProps) {
   )
 }
 
-/** Terms with what holds of each. */
+/** Terms with their values. */
 export function Facts({ of }: { of: readonly (readonly [string, ComponentChildren])[] }) {
   return (
     <dl class="facts">
@@ -119,18 +119,18 @@ export function capitalized(words: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
-/** Whether whoever sees the page may change something. */
+/** Whether the rights of the user allow changes. */
 export const MayOperate = createContext(true)
 
-/** What only those see who may change something. */
+/** Content for users who may make changes. */
 export function ForOperators({ children }: { children: ComponentChildren }) {
   return useContext(MayOperate) ? <>{children}</> : null
 }
 
-/** What a form sends, or the query of an address. A member without a value is left out. */
+/** The fields of a form, or the query of an address. Fields without a value are omitted. */
 export type Fields = Readonly<Record<string, string | number | null | undefined>>
 
-/** Fields that a form sends without showing them. */
+/** Hidden fields of a form. */
 export function HiddenFields({ of }: { of: object }) {
   return Object.entries(of).map(
     ([name, value]) =>
@@ -142,12 +142,12 @@ interface AskButtonProps {
   readonly action: string
   readonly fields?: Fields
   readonly words: string
-  /** What tells it from others with the same words, for those who only hear it. */
+  /** Distinguishes it from buttons with the same words, for screen readers. */
   readonly about?: string
   readonly kind?: 'primary' | 'quiet'
 }
 
-/** A button that leads to the question of an action, which says what will happen; nothing is changed yet. */
+/** A button that opens the question of an action, which describes the effect. It changes nothing yet. */
 export function AskButton({ action, fields = {}, words, about, kind = 'quiet' }: AskButtonProps) {
   return (
     <ForOperators>

@@ -15,13 +15,13 @@ import type { Fields } from './elements.tsx'
 import { sendPage } from './layout.tsx'
 import { optionalText, readFields } from './page-context.ts'
 import type { PageContext } from './page-context.ts'
-import type { HeldListing } from '../../documents/waiting.ts'
-import { RejectedSection } from './rejected.tsx'
-import { Pager, pathWith } from './tables.tsx'
+import type { HeldListing, RejectedRecord } from '../../documents/waiting.ts'
+import { Pager, pathWith, Table } from './tables.tsx'
+import type { Column } from './tables.tsx'
 import { ThingLink } from './things/thing-link.tsx'
 
 const LISTINGS_A_PAGE = 10
-/** Listings of one organization that are shown beside those of others; the page of the organization has all. */
+/** Listings of each organization on the page of all organizations. */
 const LISTINGS_OF_ORGANIZATION = 3
 const RECORDS_A_PAGE = 10
 const USERS_SHOWN = 8
@@ -38,7 +38,7 @@ const Query = z.object({
   rejectedCursor: optionalText,
 })
 
-/** The last users of the page before. */
+/** The last users of the previous page. */
 const UsersQuery = z.object({ leaving: id.optional(), staying: id.optional() })
 
 type UsersQuery = z.output<typeof UsersQuery>
@@ -51,7 +51,7 @@ export function heldListing(heldId: number) {
   return { ...any, heldId, mostOfOrganization: 1, limit: 1 }
 }
 
-/** `/held`: held removals by organization, and rejected records. `/held/ID`: who would leave a listing, and who stays. */
+/** `/held`: held removals by organization, and rejected records. `/held/ID`: the users who would leave a listing, and those who stay. */
 export function heldRoutes(app: FastifyInstance, { collabSync, database }: PageContext): void {
   app.get('/held', READ, async (request, reply) => {
     const { run, organization, cursor, rejectedCursor } = readFields(Query, request.query)
@@ -86,18 +86,17 @@ export function heldRoutes(app: FastifyInstance, { collabSync, database }: PageC
       <>
         {run !== undefined && (
           <p>
-            Of <a href={`/runs/${run}`}>run {shortId(run)}</a> alone.{' '}
-            <a href="/held">Of all runs</a>
+            Only <a href={`/runs/${run}`}>run {shortId(run)}</a>. <a href="/held">All runs</a>
           </p>
         )}
         {organization !== undefined && <a href={pathWith('/held', { run })}>All organizations</a>}
         <Card title="Held removals" id="held">
           <p class="soft">
             These listings lost so many users that collab-sync removed none of them. Accept the
-            removal if it is right. Refuse it if the service is at fault: collab-sync asks again
-            only when the response changes.
+            removal if it is correct. Refuse it if it is an error of the service: the removal is
+            held again only if the response changes.
           </p>
-          {listings.length === 0 && <p>Nothing is held.</p>}
+          {listings.length === 0 && <p>No removal is held.</p>}
           {ofRun !== null && <Several counts={ofRun} fields={{ run }} of="this run" />}
         </Card>
         {groups.map((counts, place) => (
@@ -109,7 +108,26 @@ export function heldRoutes(app: FastifyInstance, { collabSync, database }: PageC
           />
         ))}
         <Pager path="/held" query={query} nextCursor={last?.toString() ?? null} />
-        <RejectedSection rejected={rejected} query={query} />
+        <Card title="Rejected records" id="rejected">
+          <p class="soft">
+            The tables cannot store these records, or some of their fields. The other records of the
+            responses are stored. A run with a rejected whole record is partial until you correct
+            the record at the service or set it aside.
+          </p>
+          <Table
+            caption="Rejected records, newest first"
+            empty="No record is rejected."
+            rows={rejected.items}
+            columns={REJECTED_COLUMNS}
+          />
+          <Pager
+            path="/held"
+            query={query}
+            cursorName="rejectedCursor"
+            anchor="rejected"
+            nextCursor={rejected.nextCursor}
+          />
+        </Card>
       </>,
     )
   })
@@ -165,7 +183,7 @@ function Organization({
   )
 }
 
-/** Buttons that decide several listings at once; a single listing has its own. */
+/** Buttons that decide several listings at once. */
 function Several({ counts, fields, of }: { counts: HeldCounts; fields: Fields; of: string }) {
   if (counts.listings < 2) return null
   return (
@@ -178,7 +196,7 @@ function Several({ counts, fields, of }: { counts: HeldCounts; fields: Fields; o
   )
 }
 
-/** How many users listings lack, in a sentence. */
+/** How many users the listings lack, as a sentence. */
 export function describeLacking({ listings, users, usersBefore }: HeldCounts): string {
   const lacking = `${count(users)} of ${counted(usersBefore, 'user')}`
   if (listings === 1) return `It lacks ${lacking}.`
@@ -269,7 +287,7 @@ function Sides({
   )
 }
 
-/** A listing in words, such as `document plan of acme`. */
+/** The name of a listing, such as `document plan of acme`. */
 export function listingName(
   listing: Pick<HeldListing, 'kind' | 'organizationId' | 'documentId' | 'organizationUserGroupId'>,
 ): string {
@@ -278,3 +296,54 @@ export function listingName(
   if (listing.kind === 'group') return `user group ${organizationUserGroupId} of ${organizationId}`
   return `organization ${organizationId}`
 }
+
+const REJECTED_COLUMNS: readonly Column<RejectedRecord>[] = [
+  [
+    'From',
+    (record) => (
+      <>
+        <ThingLink ids={record} />
+        <div class="soft">{record.operation}</div>
+      </>
+    ),
+    'id',
+  ],
+  [
+    'Why',
+    ({ reason, isWhole, rejectedRecordId }) => (
+      <>
+        {reason}
+        <div class="soft">
+          {isWhole ? 'Whole record' : 'Part of a record'}, ID {rejectedRecordId}
+        </div>
+        <AskButton
+          action="set-aside"
+          fields={{ record: rejectedRecordId }}
+          words="Set aside"
+          about={`rejected record ${rejectedRecordId}`}
+        />
+      </>
+    ),
+    'id',
+  ],
+  [
+    'As received',
+    ({ record, isCut }) => (
+      <pre class="record" tabIndex={0} aria-label="The record as received">
+        {record}
+        {isCut && '…'}
+      </pre>
+    ),
+  ],
+  [
+    'Run',
+    ({ runId, at }) => (
+      <>
+        <a href={`/runs/${runId}`}>{shortId(runId)}</a>
+        <div class="soft">
+          <Time at={at} />
+        </div>
+      </>
+    ),
+  ],
+]

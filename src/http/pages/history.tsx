@@ -8,7 +8,7 @@ import type { PageContext } from './page-context.ts'
 import { Pager, Table } from './tables.tsx'
 import type { Column } from './tables.tsx'
 
-/** `/history`: the actions of users and programs, the newest first. */
+/** `/history`: the actions of users and programs, newest first. */
 export function historyRoutes(app: FastifyInstance, { collabSync }: PageContext): void {
   app.get('/history', { config: { right: 'read' } }, async (request, reply) => {
     const { cursor } = readFields(CursorQuery, request.query)
@@ -18,8 +18,8 @@ export function historyRoutes(app: FastifyInstance, { collabSync }: PageContext)
       { title: 'History', part: '/history' },
       <section class="card">
         <p class="soft">
-          What users and programs did. Nightly runs, continuous refresh and change notifications are
-          not listed. A name after <code>says:</code> is what a program calls itself.
+          Actions of users and programs. Nightly runs, continuous refresh and change notifications
+          are not listed. A program chose the name after <code>says:</code> itself.
         </p>
         <ActionsTable actions={items} />
         <Pager path="/history" query={{ cursor }} nextCursor={nextCursor} />
@@ -28,11 +28,11 @@ export function historyRoutes(app: FastifyInstance, { collabSync }: PageContext)
   })
 }
 
-/** What users did, to all or to one run. */
+/** Actions, of all runs or of one run. */
 export function ActionsTable({ actions }: { actions: readonly Action[] }) {
   return (
     <Table
-      caption="Actions, the newest first"
+      caption="Actions, newest first"
       empty="There are no actions."
       rows={actions}
       columns={COLUMNS}

@@ -10,22 +10,22 @@ import { staticPath } from './static/files.ts'
 
 declare module 'fastify' {
   interface FastifyReply {
-    /** True where people sign in, and so may sign out. */
+    /** True if users sign in, so that they can sign out. */
     hasSignOut?: boolean
   }
 }
 
-/** A page but for its content. */
+/** A page without its content. */
 export interface Frame {
   /** Its one `h1`, and the window's title. */
   readonly title: string
-  /** The part of the navigation that it belongs to; null for none. */
+  /** Its part of the navigation; null for none. */
   readonly part: Part | null
-  /** A script that it works better with. */
+  /** An optional script. */
   readonly script?: string
-  /** What stands beside the title, such as a status. */
+  /** Shown beside the title, such as a status. */
   readonly beside?: ComponentChildren
-  /** What the search box holds. */
+  /** The text in the search box. */
   readonly search?: string | undefined
 }
 
@@ -58,8 +58,8 @@ export function sendPage(
       <Header part={part} search={search} />
       <main id="content" tabIndex={-1}>
         {notice !== null && (
-          <p class={`notice ${notice.tone}`} role="status">
-            {notice.sentence}
+          <p class="notice info" role="status">
+            {notice}
           </p>
         )}
         <div class="title">

@@ -1,38 +1,29 @@
 import { counted } from '../../documents/format.ts'
 
-/** What an action did, said on the page that comes after it. */
-export interface Notice {
-  readonly tone: 'good' | 'info'
-  readonly sentence: string
-}
-
-/** The fixed vocabulary: an address can choose among these sentences and fill in counts, nothing else. */
+/** The sentences about finished actions. An address can choose one of them and its counts, but no other text. */
 const NOTICES = {
-  'run-started': () => good('The run is asked for. Workers take it up; this page follows it.'),
-  'run-stored': () =>
-    info(
-      'The run is asked for. The queue cannot be reached: a worker takes the run up once it can.',
-    ),
-  'run-known': () => info('This run was asked for before; nothing new was started.'),
+  'run-started': () => 'The run is requested. A worker starts it; this page shows its progress.',
+  'run-stored': () => 'The run is stored. A worker starts it when the queue is available again.',
+  'run-known': () => 'This run was requested before. No other run is started.',
   'run-cancelled': () =>
-    good('The run ends: nothing further is asked for, and what is stored stays.'),
+    'The run is cancelled. No further calls are made; data already written is kept.',
   'held-refused': (kept: number, listings: number, left: number) =>
     decided(`The removal is refused: ${counted(kept, 'user')} kept in`, listings, left),
   'held-accepted': (removed: number, listings: number, left: number) =>
     decided(`The removal is accepted: ${counted(removed, 'user')} left`, listings, left),
   'rejected-set-aside': (records: number) =>
-    good(`${counted(records, 'record')} set aside: the same content makes no later run partial.`),
+    `${counted(records, 'record')} set aside: the same content makes no later run partial.`,
   hinted: (annotations: number) =>
-    good(`The comments of ${counted(annotations, 'annotation')} are fetched next.`),
-  added: () => good('It is in the catalog.'),
-  removed: () => good('It is not in the catalog any more. Its rows stay.'),
-  'schedule-set': () => good('The nightly schedule is set, for all workers.'),
-  'schedule-removed': () => good('The nightly schedule is removed: no run starts by itself.'),
-} satisfies Record<string, (...counts: number[]) => Notice>
+    `The comments of ${counted(annotations, 'annotation')} are fetched next.`,
+  added: () => 'The catalog lists it.',
+  removed: () => 'The catalog does not list it any more. Its rows stay.',
+  'schedule-set': () => 'The nightly schedule is set, for all workers.',
+  'schedule-removed': () => 'The nightly schedule is removed. No run starts by itself.',
+} satisfies Record<string, (...counts: number[]) => string>
 
 export type NoticeName = keyof typeof NOTICES
 
-/** The address of a page that says what an action did. */
+/** The address of a page that shows a notice. */
 export function pathWithNotice(
   path: string,
   name: NoticeName,
@@ -43,11 +34,11 @@ export function pathWithNotice(
   return `${path}${path.includes('?') ? '&' : '?'}${query}`
 }
 
-/** The notice that an address asks for; null where it asks for none of ours. */
-export function noticeOf(query: unknown): Notice | null {
+/** The notice that an address names; null without a valid one. */
+export function noticeOf(query: unknown): string | null {
   const { done, counts } = query as Record<string, unknown>
   if (typeof done !== 'string' || !Object.hasOwn(NOTICES, done)) return null
-  const write: (...counts: number[]) => Notice = NOTICES[done as NoticeName]
+  const write: (...counts: number[]) => string = NOTICES[done as NoticeName]
   const numbers = typeof counts === 'string' ? counts.split('.').map(Number) : []
   const isComplete = numbers.length >= write.length
   return isComplete && numbers.every((n) => Number.isSafeInteger(n) && n >= 0)
@@ -55,17 +46,9 @@ export function noticeOf(query: unknown): Notice | null {
     : null
 }
 
-/** @param left listings that were not decided: another decision or run came first, or the work stopped half way */
-function decided(what: string, listings: number, left: number): Notice {
+/** @param left listings without a decision: another decision or run came first, or the work stopped */
+function decided(what: string, listings: number, left: number): string {
   const where = listings === 1 ? 'the listing' : counted(listings, 'listing')
-  if (left === 0) return good(`${what} ${where}.`)
-  return info(`${what} ${where}. Not decided: ${counted(left, 'listing')}. Look again.`)
-}
-
-function good(sentence: string): Notice {
-  return { tone: 'good', sentence }
-}
-
-function info(sentence: string): Notice {
-  return { tone: 'info', sentence }
+  const others = left === 0 ? '' : ` Not decided: ${counted(left, 'listing')}. Check again.`
+  return `${what} ${where}.${others}`
 }

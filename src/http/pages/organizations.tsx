@@ -9,7 +9,7 @@ import { Pager, Table } from './tables.tsx'
 import type { Column } from './tables.tsx'
 import { NamedThing } from './things/thing-link.tsx'
 
-/** `/organizations`: how fresh each one is, what fails in it, and a way to sync it now. */
+/** `/organizations`: their freshness and failures, with a button that syncs one. */
 export function organizationRoutes(app: FastifyInstance, { collabSync }: PageContext): void {
   app.get('/organizations', { config: { right: 'read' } }, async (request, reply) => {
     const { cursor } = readFields(CursorQuery, request.query)
@@ -19,8 +19,8 @@ export function organizationRoutes(app: FastifyInstance, { collabSync }: PageCon
       { title: 'Catalog', part: '/organizations' },
       <section class="card">
         <Table
-          caption="Organizations in the order of their ids"
-          empty="The catalog has no organization yet."
+          caption="Organizations, by ID"
+          empty="The catalog is empty."
           rows={items}
           columns={COLUMNS}
         />
@@ -61,5 +61,5 @@ function State(of: OrganizationFreshness) {
   if (of.held > 0) return <Badge tone="warn">held</Badge>
   if (of.neverChecked > 0) return <Badge tone="info">not all checked</Badge>
   if (of.stale > 0) return <Badge tone="warn">stale</Badge>
-  return <Badge tone="good">all well</Badge>
+  return <Badge tone="good">fresh</Badge>
 }

@@ -5,18 +5,17 @@ import { CURSOR_CHARACTERS_MAX } from '../../documents/page.ts'
 import { UsageError } from '../../base/errors.ts'
 import type { Settings } from '../../settings/table.ts'
 
-/** What the pages show and act on. */
+/** What the pages use. */
 export interface PageContext {
   readonly collabSync: SharedCollabSync
-  /** For what only people ask for; programs do without. */
+  /** For queries that only the pages need. */
   readonly database: Database
   readonly settings: Settings
 }
 
 /**
- * Reads what an address or a form says. Empty inputs, and fields that a page does not know, such as those of a notice, are
- * left out.
- * @throws UsageError naming the field at fault
+ * Reads the fields of an address or a form. Empty and unknown fields are ignored.
+ * @throws UsageError that names the wrong field
  */
 export function readFields<Fields>(schema: z.ZodType<Fields>, given: unknown): Fields {
   const filled = Object.entries(given ?? {}).filter(([, value]) => value !== '')
@@ -26,7 +25,7 @@ export function readFields<Fields>(schema: z.ZodType<Fields>, given: unknown): F
   throw new UsageError(`${issue?.path.join('.') || 'The form'} is wrong: ${issue?.message}.`)
 }
 
-/** A field that an empty input leaves out; a cursor too, which is the longest there is. */
+/** An optional text. Cursors are the longest. */
 export const optionalText = z
   .string()
   .trim()
@@ -34,5 +33,4 @@ export const optionalText = z
   .optional()
   .transform((text) => text || undefined)
 
-/** Where a page of a listing begins. */
 export const CursorQuery = z.object({ cursor: optionalText })

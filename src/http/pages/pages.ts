@@ -15,8 +15,7 @@ import { searchRoutes } from './things/search-page.tsx'
 import { thingRoutes } from './things/thing-page.tsx'
 
 /**
- * The operators' pages, as a Fastify plugin. Who may see them, where a form may come from, the headers that guard a
- * page and the answer to whatever is thrown are the server's part.
+ * The operators' pages, as a Fastify plugin. The server checks tokens and origins, sets the headers and handles errors.
  */
 export async function pages(app: FastifyInstance, context: PageContext): Promise<void> {
   await app.register(formbody)

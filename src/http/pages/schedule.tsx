@@ -11,7 +11,7 @@ import { checked } from '../../documents/check.ts'
 import { cronPattern, timeZone as timeZoneName } from '../../documents/schedule.ts'
 import type { NightlySchedule } from '../../documents/schedule.ts'
 
-/** `/schedule`: when the nightly run starts, and who said so. */
+/** `/schedule`: when the nightly run starts, and who set it. */
 export function scheduleRoutes(app: FastifyInstance, { collabSync }: PageContext): void {
   app.get('/schedule', { config: { right: 'read' } }, async (_request, reply) => {
     const schedule = await collabSync.getSchedule()
@@ -19,7 +19,7 @@ export function scheduleRoutes(app: FastifyInstance, { collabSync }: PageContext
       reply,
       { title: 'Schedule', part: '/schedule' },
       <>
-        <Card title={schedule.cron === null ? 'No run starts by itself' : 'The nightly run'}>
+        <Card title={schedule.cron === null ? 'No nightly schedule' : 'The nightly run'}>
           <Facts of={factsOf(schedule)} />
           {schedule.cron !== null && (
             <AskButton action="remove-schedule" words="Remove the schedule" />
@@ -51,7 +51,7 @@ function factsOf(schedule: NightlySchedule) {
 
 function SetForm({ schedule }: { schedule: NightlySchedule }) {
   return (
-    <Card title="Set another">
+    <Card title="Change the schedule">
       <p class="soft" id="cron-words">
         Five fields: minute, hour, day of the month, month, day of the week. <code>0 2 * * *</code>{' '}
         is two o’clock every night, <code>30 1 * * 1-5</code> half past one from Monday to Friday.
@@ -92,7 +92,7 @@ export const setSchedule: Action<{ cron: string; timeZone: string }> = {
     return {
       title: 'Set the nightly schedule?',
       sentences: [
-        `${cron}, in the time zone ${timeZone}, for all workers and in place of what holds now.`,
+        `${cron}, in the time zone ${timeZone}, for all workers. It replaces the current schedule.`,
         `The next runs would start at ${times.map(time).join(', ')}.`,
       ],
       words: 'Set the schedule',
@@ -116,7 +116,7 @@ export const removeSchedule: Action<object> = {
       sentences: [
         cron === null
           ? 'It is removed already.'
-          : `No run starts by itself any more; ${cron} (${timeZone}) is forgotten.`,
+          : `No run starts by itself any more. ${cron} (${timeZone}) is deleted.`,
       ],
       words: 'Remove the schedule',
       isDanger: true,

@@ -1,24 +1,23 @@
 import type { ComponentChildren } from 'preact'
 import type { Fields } from './elements.tsx'
 
-/** A column: its head, what stands in it for a row, and what kind of thing that is. */
+/** A column: its head, its content for a row, and the kind of the content. */
 export type Column<Row> = readonly [
   head: string,
   cell: (row: Row) => ComponentChildren,
   kind?: 'number' | 'id' | 'nowrap',
 ]
 
-/** What a table shows. */
 export interface TableProps<Row> {
   readonly caption: string
   /** The first one names the rows. */
   readonly columns: readonly Column<Row>[]
   readonly rows: readonly Row[]
-  /** What is said in its place where there are no rows. */
+  /** Shown instead of a table without rows. */
   readonly empty?: string
 }
 
-/** A table that scrolls by itself where it is wider than the window, so that the page never does; the keyboard reaches it. */
+/** A table. If it is wider than the window, it scrolls in its own region, which the keyboard reaches. */
 export function Table<Row>({ caption, columns, rows, empty }: TableProps<Row>) {
   if (rows.length === 0 && empty !== undefined) return <p class="soft">{empty}</p>
   return (
@@ -55,15 +54,15 @@ export function Table<Row>({ caption, columns, rows, empty }: TableProps<Row>) {
 
 interface PagerProps {
   readonly path: string
-  /** What the listing is narrowed to, and where this page begins. */
+  /** The filter of the listing, and the cursor of this page. */
   readonly query: Fields
   readonly nextCursor: string | null
-  /** Where a page has two listings, each has a cursor and a place of its own. */
+  /** Two listings of one page need different cursors and anchors. */
   readonly cursorName?: string
   readonly anchor?: string
 }
 
-/** A way to the next page of a listing, where there is one, and back to the first. */
+/** Links to the next page of a listing and to the first. */
 export function Pager({ path, query, nextCursor, cursorName = 'cursor', anchor }: PagerProps) {
   const isFirst = query[cursorName] === undefined
   if (nextCursor === null && isFirst) return null
@@ -88,7 +87,7 @@ export function Pager({ path, query, nextCursor, cursorName = 'cursor', anchor }
   )
 }
 
-/** A path with the members of a query that have a value. */
+/** A path with the fields of a query that have a value. */
 export function pathWith(path: string, query: Fields): string {
   const given = new URLSearchParams()
   for (const [name, value] of Object.entries(query))

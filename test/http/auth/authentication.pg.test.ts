@@ -2,10 +2,11 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import type { LightMyRequestResponse } from 'fastify'
 import type { App } from '../../../src/worker/app.ts'
 import { openTokens } from '../../../src/http/auth/tokens.ts'
+import { createServer } from '../../../src/http/server.ts'
 import type { HttpServer } from '../../../src/http/server.ts'
 import { openLive } from '../../helpers/live.ts'
 import type { Live } from '../../helpers/live.ts'
-import { BEARER, TOKEN, unlistened } from '../served.ts'
+import { BEARER, partsOf, TOKEN, unlistened } from '../served.ts'
 
 const ID = '00000000-0000-4000-8000-000000000000'
 const BROWSER = { accept: 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8' }
@@ -250,9 +251,42 @@ describe('a cookie', () => {
     expect((await remove({ origin: 'http://localhost' })).statusCode).toBe(200)
   })
 
-  test('that is made up opens nothing', async () => {
-    for (const cookie of ['collab-sync-session=x', 'collab-sync-session=9999999999.x', '%', '=;;='])
-      expect((await ask('GET', '/v1/runs', { cookie })).statusCode).toBe(401)
+  test('that is made up or changed opens nothing', async () => {
+    const [name, value = ''] = (await cookieOf(await signIn(TOKEN))).split('=')
+    const [expires = '', tokenId = '', ...signature] = decodeURIComponent(value).split('.')
+    const signed = signature.join('.')
+    const forged = [
+      `${Number(expires) + 1}.${tokenId}.${signed}`,
+      `${expires}.1.${signed}`,
+      `${expires}.00.${signed}`,
+      `${expires}${tokenId}..${signed}`,
+      `${expires}.${signed}`,
+      `${expires}.${tokenId}.`,
+      `9999999999.${tokenId}`,
+      'x',
+    ].map((each) => `${name}=${encodeURIComponent(each)}`)
+    for (const cookie of [...forged, '%', '=;;='])
+      expect((await ask('GET', '/v1/runs', { cookie })).statusCode, cookie).toBe(401)
+  })
+
+  test('is accepted by every server with the same HTTP_TOKEN, for twelve hours', async () => {
+    stopClock()
+    const cookie = await cookieOf(await signIn(TOKEN))
+    const servers = await Promise.all(
+      [TOKEN, 'another-token-of-them'].map((token) => createServer(partsOf(app, token))),
+    )
+    const statuses = () =>
+      Promise.all(
+        servers.map(async (each) => {
+          const answer = await each.app.inject({ url: '/v1/runs', headers: { cookie } })
+          return answer.statusCode
+        }),
+      )
+    vi.setSystemTime(Date.now() + (12 * 3600 - 1) * 1000)
+    expect(await statuses()).toEqual([200, 401])
+    vi.setSystemTime(Date.now() + 1000)
+    expect(await statuses()).toEqual([401, 401])
+    for (const each of servers) await each.app.close()
   })
 })
 

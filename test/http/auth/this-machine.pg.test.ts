@@ -101,7 +101,7 @@ test('with HTTP_TOKEN it listens anywhere, and a port that is taken is told in a
     const taken = { ...settings, httpPort: Number(new URL(open.url).port) }
     const start = startHttp({ ...parts, settings: taken })
     await expect(start).rejects.toThrow(UsageError)
-    await expect(start).rejects.toThrow(/HTTP_PORT=\d+ cannot be listened on: another program/)
+    await expect(start).rejects.toThrow(/HTTP_PORT=\d+ are not available: another program/)
   } finally {
     await open.stop()
   }

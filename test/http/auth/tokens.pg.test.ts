@@ -142,7 +142,7 @@ describe('what a token allows', () => {
     const answer = await ask('POST', '/v1/runs', { token: tokens['read'] })
     expect(answer.json()).toMatchObject({
       status: 403,
-      detail: 'This takes a token with the rights "operate"; this one has "read".',
+      detail: 'This requires a token with the rights "operate"; the token has "read".',
     })
     const page = await ask('GET', '/actions/sync', {
       token: tokens['read'],

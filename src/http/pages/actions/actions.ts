@@ -18,45 +18,45 @@ import { pathWithNotice } from '../notices.ts'
 import type { PageContext } from '../page-context.ts'
 import { thingPath } from '../things/thing-link.tsx'
 
-/** What an action is performed with; its `collabSync` lists actions under the same name. */
+/** What performs an action. Its `collabSync` notes actions under the same name. */
 export interface ActionContext extends PageContext {
   /** The name of the token. */
   readonly by: string
 }
 
-/** Something that changes something: first it says what will happen, and then, on a word, does it. */
+/** An action of a user: the page first describes the effect, and performs it after a confirmation. */
 export interface Action<Fields extends object> {
   /** Of its address, `/actions/NAME`. */
   readonly name: string
   readonly fields: z.ZodType<Fields>
-  /** @throws UsageError where it cannot be done */
+  /** @throws UsageError if it is not possible */
   ask(context: PageContext, fields: Fields): Promise<Question>
   /**
-   * @param key names this one asking, so that a form sent twice does it once
-   * @returns the address of a page that says what was done
-   * @throws UsageError where it cannot be done
+   * @param key names this form, so that sending it twice acts once
+   * @returns the address of a page that reports the result
+   * @throws UsageError if it is not possible
    */
   perform(context: ActionContext, fields: Fields, key: string): Promise<string>
 }
 
-/** What a person reads before they decide. */
+/** The description of an action before its confirmation. */
 export interface Question {
   readonly title: string
-  /** What will happen. */
+  /** The effect. */
   readonly sentences: readonly string[]
-  /** The button that does it. */
+  /** The words of the button. */
   readonly words: string
-  /** True where it takes something away. */
+  /** True if the action removes something. */
   readonly isDanger?: boolean
-  /** Whether the form asks why: the field `reason`. */
+  /** Whether the form has the field `reason`. */
   readonly reason?: 'required' | 'optional'
   /** Fields of the form besides those of the address, such as the counts that the question shows. */
   readonly carries?: object
-  /** Where the way back leads. */
+  /** The page to return to. */
   readonly back: string
 }
 
-/** Which held listings: those that all of the members given name; and how many they were when the question was shown. */
+/** Selects held listings by all given fields, with the counts that the question showed. */
 const HeldFields = z.object({
   held: z.coerce.number().int().positive().optional(),
   run: z.uuid().optional(),
@@ -69,7 +69,7 @@ const HeldFields = z.object({
 
 type HeldFields = z.output<typeof HeldFields>
 
-/** Decides about held listings, as they were seen: those of an organization or a run, or one. */
+/** Decides on held listings as the question showed them: of an organization, of a run, or one. */
 function heldAction(
   name: 'accept' | 'refuse',
   words: Pick<Question, 'title' | 'words' | 'isDanger' | 'reason'> & { effect: string },
@@ -107,7 +107,7 @@ function heldAction(
   }
 }
 
-/** @throws UsageError where nothing is named: that would be everything */
+/** @throws UsageError if no field selects, because that would select all */
 function choiceOf({ held, run, organization }: HeldFields) {
   if (held === undefined && run === undefined && organization === undefined)
     throw new UsageError('Name a held listing, a run or an organization.')
@@ -135,7 +135,7 @@ export const acceptHeld = heldAction('accept', {
   reason: 'optional',
 })
 
-/** Leaves the users of held listings in them. */
+/** Refuses the removals of held listings. */
 export const refuseHeld = heldAction('refuse', {
   title: 'Refuse the removal?',
   words: 'Keep',
@@ -155,7 +155,7 @@ export const setAside: Action<{ record: number; reason?: string | undefined }> =
     return {
       title: `Set rejected record ${record} aside?`,
       sentences: [
-        'Nothing is stored of it. The same content at the same place makes no later run partial, and is no longer listed as open.',
+        'collab-sync stores nothing of it. The same content in the same scope makes no later run partial and is not listed as open.',
       ],
       words: 'Set it aside',
       reason: 'required',
@@ -168,7 +168,7 @@ export const setAside: Action<{ record: number; reason?: string | undefined }> =
   },
 }
 
-/** Ends a run early. */
+/** Cancels a run. */
 export const cancelRun: Action<{ run: string }> = {
   name: 'cancel',
   fields: z.object({ run: z.uuid() }),
@@ -178,7 +178,7 @@ export const cancelRun: Action<{ run: string }> = {
     return {
       title: `Cancel run ${shortId(runId)}?`,
       sentences: [
-        `${count(scopesDone(run))} of ${count(scopesInAll(run))} scopes are done. What is stored stays; nothing further is asked for.`,
+        `${count(scopesDone(run))} of ${count(scopesInAll(run))} scopes are done. No further calls are made; data already written is kept.`,
       ],
       words: 'Cancel the run',
       isDanger: true,
@@ -191,7 +191,7 @@ export const cancelRun: Action<{ run: string }> = {
   },
 }
 
-/** Asks for a run of just the scopes that failed in another and still fail. */
+/** Starts a run of the scopes that failed in another run and still fail. */
 export const retryRun: Action<{ run: string }> = {
   name: 'retry',
   fields: z.object({ run: z.uuid() }),
@@ -202,7 +202,7 @@ export const retryRun: Action<{ run: string }> = {
     return {
       title: 'Retry what failed?',
       sentences: [
-        `A new run asks the service for just the ${counted(failing, 'scope')} that failed in run ${shortId(runId)} and still ${failing === 1 ? 'fails' : 'fail'}.`,
+        `A new run requests only the ${counted(failing, 'scope')} that failed in run ${shortId(runId)} and still ${failing === 1 ? 'fails' : 'fail'}.`,
       ],
       words: 'Retry',
       back: `/runs/${runId}`,
@@ -213,14 +213,14 @@ export const retryRun: Action<{ run: string }> = {
   },
 }
 
-/** @throws UsageError where there is no such run */
+/** @throws UsageError if there is no such run */
 export async function requireRun(collabSync: CollabSync, runId: string): Promise<RunDetails> {
   const run = await collabSync.getRun(runId)
   if (run === null) throw new UsageError(`There is no run ${runId}; it may have been pruned.`)
   return run
 }
 
-/** The IDs that name something of the catalog. */
+/** The IDs of a catalog entry. */
 const LineFields = z.object(CatalogLineSchema.shape)
 
 type LineFields = z.output<typeof LineFields>
@@ -324,7 +324,7 @@ export const remove: Action<LineFields> = {
   },
 }
 
-/** The page of a run that was asked for, saying whether it is a new one and whether a worker knows of it. */
+/** The page of a requested run, with a notice whether it is new and whether the queue has it. */
 export function pathOf(run: Awaited<ReturnType<PageContext['collabSync']['startRun']>>): string {
   const notice = !run.isNew ? 'run-known' : run.isDelivered ? 'run-started' : 'run-stored'
   return pathWithNotice(`/runs/${run.runId}`, notice)

@@ -9,28 +9,27 @@ import { removeSchedule, setSchedule } from '../schedule.tsx'
 import * as actions from './actions.ts'
 import type { Action, Question } from './actions.ts'
 
-/** `/actions/NAME`: GET asks, POST does and leads to a page that says what was done. */
+/** `/actions/NAME`: GET asks for a confirmation, POST acts and redirects to a page that reports the result. */
 export function actionRoutes(app: FastifyInstance, context: PageContext): void {
-  addAction(app, context, actions.sync)
-  addAction(app, context, actions.giveHint)
-  addAction(app, context, actions.add)
-  addAction(app, context, actions.remove)
-  addAction(app, context, actions.retryRun)
-  addAction(app, context, actions.cancelRun)
-  addAction(app, context, actions.acceptHeld)
-  addAction(app, context, actions.refuseHeld)
-  addAction(app, context, actions.setAside)
-  addAction(app, context, setSchedule)
-  addAction(app, context, removeSchedule)
+  const { sync, giveHint, add, remove, retryRun, cancelRun, acceptHeld, refuseHeld, setAside } =
+    actions
+  const catalogActions = [sync, giveHint, add, remove]
+  const others = [
+    retryRun,
+    cancelRun,
+    acceptHeld,
+    refuseHeld,
+    setAside,
+    setSchedule,
+    removeSchedule,
+  ]
+  for (const action of [...catalogActions, ...others])
+    addAction(app, context, action as Action<object>)
 }
 
 const Key = z.object({ key: z.uuid() })
 
-function addAction<Fields extends object>(
-  app: FastifyInstance,
-  context: PageContext,
-  action: Action<Fields>,
-): void {
+function addAction(app: FastifyInstance, context: PageContext, action: Action<object>): void {
   const path = `/actions/${action.name}`
   app.get(path, { config: { right: 'operate' } }, async (request, reply) => {
     const fields = readFields(action.fields, request.query)
@@ -60,14 +59,15 @@ function Ask({ path, fields, question }: { path: string; fields: object; questio
         <HiddenFields of={{ ...fields, ...question.carries, key: randomUUID() }} />
         {question.reason !== undefined && (
           <label>
-            Why <input name="reason" required={question.reason === 'required'} maxLength={1000} />
+            Reason{' '}
+            <input name="reason" required={question.reason === 'required'} maxLength={1000} />
           </label>
         )}
         <button class={`button ${question.isDanger ? 'danger' : 'primary'}`} type="submit">
           {question.words}
         </button>
         <a class="button quiet" href={question.back}>
-          Leave it as it is
+          Back
         </a>
       </form>
     </section>

@@ -7,7 +7,7 @@ import { ThingLink } from '../things/thing-link.tsx'
 
 const TONES = { high: 'bad', medium: 'warn', low: 'info' } as const
 
-/** What each page is called in a link to it; any other path is that of a run. */
+/** The names of the pages in links. Any other path is that of a run. */
 const PAGES: Readonly<Record<string, string>> = {
   '/runs': 'Runs',
   '/organizations': 'Catalog',
@@ -16,7 +16,7 @@ const PAGES: Readonly<Record<string, string>> = {
   '/schedule': 'Schedule',
 }
 
-/** What the pages have a button or an explanation for; of the others the command is shown. */
+/** The kinds that the pages have a button or an explanation for. For the others, the command is shown. */
 const ON_PAGES: readonly string[] = [
   'failing',
   'overdue',
@@ -28,7 +28,7 @@ const ON_PAGES: readonly string[] = [
   'no_schedule',
 ]
 
-/** What needs a person now, the most urgent first. */
+/** Open problems, the most urgent first. */
 export function AttentionCard({
   rows,
   freshness,

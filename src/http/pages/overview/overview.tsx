@@ -24,7 +24,7 @@ import { Table } from '../tables.tsx'
 import type { Column } from '../tables.tsx'
 import { AttentionCard } from './attention.tsx'
 
-/** `/`: did last night succeed, when is the next run, open problems, and the last 30 days. */
+/** `/`: the last nightly run, the next one, open problems, and the last 30 days. */
 export function overviewRoutes(app: FastifyInstance, context: PageContext): void {
   app.get('/', { config: { right: 'read' } }, async (_request, reply) => {
     return sendPage(reply, { title: 'Overview', part: '/' }, await overview(context))
@@ -59,17 +59,17 @@ async function overview({ collabSync, database }: PageContext): Promise<Componen
   )
 }
 
-/** What each status of the newest nightly run means, as a title. */
+/** The titles for the newest nightly run, by status. */
 const NIGHTLY_TITLES: Record<RunDetails['status'], string> = {
-  queued: 'The nightly run waits for a worker',
-  running: 'The nightly run is under way',
+  queued: 'The nightly run is waiting for a worker',
+  running: 'The nightly run is in progress',
   succeeded: 'The last nightly run succeeded',
-  partial: 'The last nightly run succeeded in part',
+  partial: 'The last nightly run succeeded partially',
   failed: 'The last nightly run failed',
   cancelled: 'The last nightly run was cancelled',
 }
 
-/** Whether last night went well, and when the next run is due. sync.attention reports a run that did not start. */
+/** The result of the last nightly run, and when the next one is due. sync.attention reports a run that did not start. */
 function Night({ nightly, next }: { nightly: RunDetails | null; next: Date | null }) {
   const tone = nightly === null ? 'idle' : STATUS_TONES[nightly.status]
   return (
@@ -112,11 +112,11 @@ function whatItDid(run: RunDetails): string {
 
 const MEMBER_CHANGES_SHOWN = 10
 
-/** What the service sends otherwise than before, where it does. */
+/** Changes in the structure of the service's records. */
 function MemberChanges({ changes }: { changes: readonly RowOf<typeof observed.recent>[] }) {
   if (changes.length === 0) return null
   return (
-    <Card title="What the service sends has changed within a week">
+    <Card title="Changes in the service's records this week">
       <ul>
         {changes.map((change) => (
           <li key={`${change.object} ${change.change} ${change.member}`}>

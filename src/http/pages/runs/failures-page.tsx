@@ -13,7 +13,7 @@ import type { Column } from '../tables.tsx'
 import { ThingLink } from '../things/thing-link.tsx'
 import { Cause, RunLinks } from './run-parts.tsx'
 
-/** `/runs/ID/failures`: every scope that failed in a run, and what became of it. */
+/** `/runs/ID/failures`: every failed scope of a run, and its current state. */
 export function failuresPageRoutes(
   app: FastifyInstance,
   { collabSync, database }: PageContext,
@@ -35,8 +35,8 @@ export function failuresPageRoutes(
             Of <RunLinks runIds={[runId]} />
           </p>
           <Table
-            caption="Scopes that gave no usable answer, the newest first"
-            empty="Nothing failed in this run."
+            caption="Failed scopes, newest first"
+            empty="No scope failed in this run."
             rows={items}
             columns={COLUMNS}
           />
@@ -51,7 +51,7 @@ const COLUMNS: readonly Column<Failure>[] = [
   ['Scope', (failure) => <ThingLink ids={failure} />, 'id'],
   ['Operation', ({ operation }) => operation],
   ['Cause', Cause, 'id'],
-  ['Tries', ({ attempts }) => count(attempts), 'number'],
+  ['Attempts', ({ attempts }) => count(attempts), 'number'],
   ['At', ({ at }) => <Time at={at} />, 'nowrap'],
   ['Since', Since],
 ]

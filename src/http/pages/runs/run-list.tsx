@@ -17,7 +17,7 @@ const Query = z.object({
   cursor: optionalText,
 })
 
-/** `/runs`: every run, the newest first. */
+/** `/runs`: all runs, newest first. */
 export function runListRoutes(app: FastifyInstance, { collabSync }: PageContext): void {
   app.get('/runs', { config: { right: 'read' } }, async (request, reply) => {
     const { status, cursor } = readFields(Query, request.query)
@@ -31,8 +31,8 @@ export function runListRoutes(app: FastifyInstance, { collabSync }: PageContext)
           <AskButton action="sync" words="Sync everything now" kind="primary" />
         </div>
         <Table
-          caption="Runs, the newest first"
-          empty={status ? `No run is ${status}.` : 'No run was ever asked for.'}
+          caption="Runs, newest first"
+          empty={status ? `No run is ${status}.` : 'There is no run yet.'}
           rows={items}
           columns={COLUMNS}
         />
@@ -66,7 +66,7 @@ function StatusFilter({ chosen }: { chosen: RunStatus | undefined }) {
 const COLUMNS: readonly Column<Run>[] = [
   ['Run', ({ runId }) => <a href={`/runs/${runId}`}>{shortId(runId)}</a>, 'nowrap'],
   ['Status', ({ status }) => <StatusBadge status={status} />],
-  ['Asked for', ({ requestedAt }) => <Time at={requestedAt} />, 'nowrap'],
+  ['Requested', ({ requestedAt }) => <Time at={requestedAt} />, 'nowrap'],
   ['By', ({ requestedBy, trigger }) => requestedBy ?? trigger, 'id'],
   ['Took', (run) => (run.startedAt === null ? '–' : duration(run.durationMs)), 'number'],
   ['Scopes', ({ scopesPlanned }) => count(scopesPlanned), 'number'],

@@ -23,7 +23,7 @@ const SLOWEST_SHOWN = 10
 
 const READ = { config: { right: 'read' } } as const
 
-/** `/runs/ID`: what a run does, or did; live while it is under way. The first digits of an id lead to it. */
+/** `/runs/ID`: a run, live while it is in progress. The first digits of an ID redirect to it. */
 export function runPageRoutes(app: FastifyInstance, context: PageContext): void {
   app.get<{ Params: { runId: string } }>('/runs/:runId', READ, async (request, reply) => {
     const { runId } = request.params
@@ -44,7 +44,7 @@ export function runPageRoutes(app: FastifyInstance, context: PageContext): void 
       <>
         <p class="unseen" data-announce aria-live="polite" />
         <p class="notice warn" data-lost role="alert" hidden>
-          The live progress is lost. Refresh the page to see how far the run is.
+          The live progress is interrupted. Refresh the page to see the current state.
         </p>
         <div class="stack" data-run={isUnderWay ? 'under way' : 'over'}>
           {await runContent(context, run)}
@@ -96,8 +96,7 @@ async function runContent({ database }: PageContext, run: RunDetails) {
       {run.failuresByCause.length > 0 && <Failures run={run} />}
       {run.heldWaiting > 0 && (
         <p class="notice warn">
-          {describeHeld(run.heldWaiting)}{' '}
-          <a href={`/held?run=${run.runId}`}>Look, and accept what is right</a>
+          {describeHeld(run.heldWaiting)} <a href={`/held?run=${run.runId}`}>Review the removals</a>
         </p>
       )}
       {run.rejected > 0 && (
@@ -126,13 +125,13 @@ function UnderWay({ run: { runId, stopping } }: { run: RunDetails }) {
       {stopping === null ? (
         <AskButton action="cancel" fields={{ run: runId }} words="Cancel the run" />
       ) : (
-        <span class="soft">It is ending: nothing further is asked for.</span>
+        <span class="soft">The run is ending. No further calls are made.</span>
       )}
     </div>
   )
 }
 
-/** Who asked for what, when, and how long it took. */
+/** The request of the run, its times and its duration. */
 function RunFacts({ run }: { run: RunDetails }) {
   return (
     <Facts
@@ -147,21 +146,21 @@ function RunFacts({ run }: { run: RunDetails }) {
             </a>
           ),
         ],
-        ['Asked for by', run.requestedBy ?? run.trigger],
-        ['Asked for', <Time key="asked" at={run.requestedAt} />],
-        ['Began', run.startedAt === null ? 'not yet' : <Time key="began" at={run.startedAt} />],
+        ['Requested by', run.requestedBy ?? run.trigger],
+        ['Requested', <Time key="asked" at={run.requestedAt} />],
+        ['Started', run.startedAt === null ? 'not yet' : <Time key="began" at={run.startedAt} />],
         ['Took', run.startedAt === null ? '–' : duration(run.durationMs)],
-        ['Id', <code key="id">{run.runId}</code>],
+        ['ID', <code key="id">{run.runId}</code>],
       ]}
     />
   )
 }
 
-/** What came of it, in numbers. */
+/** The counts of the run. */
 function RunResults({ run }: { run: RunDetails }) {
   const names = Object.keys(RUN_COUNTS) as (keyof typeof RUN_COUNTS)[]
   return (
-    <Card title="What it did">
+    <Card title="Results">
       <div data-live>
         <Facts of={names.map((of) => [capitalized(of), describeCounts(run, of)])} />
       </div>

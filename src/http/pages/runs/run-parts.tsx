@@ -16,12 +16,12 @@ import { AskButton, capitalized, Card, Facts } from '../elements.tsx'
 import { Table } from '../tables.tsx'
 import { ThingLink } from '../things/thing-link.tsx'
 
-/** What a call took on average. */
+/** The average duration of a call. */
 function meanCall({ calls, serviceMs }: Pick<Run, 'calls' | 'serviceMs'>): string {
   return calls === 0 ? '–' : duration(serviceMs / calls)
 }
 
-/** Where the time of a run went, and in which organizations. */
+/** How the run spent its time, in all and in the slowest organizations. */
 export function Slowness({
   run,
   slowest,
@@ -30,25 +30,25 @@ export function Slowness({
   slowest: readonly RowOf<typeof slowestOrganizations>[]
 }) {
   return (
-    <Card title="What was slow">
+    <Card title="Time">
       <p class="soft">
-        Calls and batches run side by side, so that these times together are longer than the run.
+        Calls and batches run at the same time, so the sum of these times exceeds the duration.
       </p>
       <Facts
         of={[
           ...RUN_TIMES.map(([words, name]) => [capitalized(words), duration(run[name])] as const),
-          ['A call took', meanCall(run)],
+          ['Average call', meanCall(run)],
         ]}
       />
       {slowest.length > 0 && (
         <Table
-          caption="The organizations that the run waited longest for"
+          caption="The slowest organizations"
           rows={slowest}
           columns={[
             ['Organization', ({ organizationId }) => <ThingLink ids={{ organizationId }} />, 'id'],
             ['Calls', (one) => count(one.calls), 'number'],
             ['Retries', (one) => count(one.retries), 'number'],
-            ['A call took', meanCall, 'number'],
+            ['Average call', meanCall, 'number'],
             ['Service', (one) => duration(one.serviceMs), 'number'],
             ['Rate limit', (one) => duration(one.waitedMs), 'number'],
             ['Throttled', (one) => duration(one.waitedThrottledMs), 'number'],
@@ -60,7 +60,7 @@ export function Slowness({
   )
 }
 
-/** Why scopes failed, the most frequent cause first, what became of them, and a way to retry those that still fail. */
+/** Failures by cause, the most frequent first, with their state and a button that retries those that still fail. */
 export function Failures({ run }: { run: RunDetails }) {
   const { failing } = run.failuresByState
   return (
@@ -79,16 +79,16 @@ export function Failures({ run }: { run: RunDetails }) {
       }
     >
       <Table
-        caption="Scopes that gave no usable answer; everything else is in"
+        caption="Failed scopes; everything else was written"
         rows={run.failuresByCause}
         columns={[
           ['Cause', Cause, 'id'],
           ['Operation', (cause) => cause.operation],
           ['Scopes', (cause) => count(cause.scopes), 'number'],
           ['Organizations', (cause) => count(cause.organizations), 'number'],
-          ['Tries', (cause) => count(cause.attempts), 'number'],
+          ['Attempts', (cause) => count(cause.attempts), 'number'],
           ['Since', Since],
-          ['Such as', Examples, 'id'],
+          ['Examples', Examples, 'id'],
         ]}
       />
       {run.finishedAt !== null && failing === 0 && <p>{nothingToRetry(run)}</p>}
@@ -98,13 +98,13 @@ export function Failures({ run }: { run: RunDetails }) {
         </p>
       )}
       <p>
-        <a href={`/runs/${run.runId}/failures`}>See each of the failed scopes</a>
+        <a href={`/runs/${run.runId}/failures`}>All failed scopes</a>
       </p>
     </Card>
   )
 }
 
-/** How a scope failed: the answer, and the message that came with it. */
+/** The response of a failed scope, and its message. */
 export function Cause({
   httpStatus,
   errorStatus,
@@ -131,7 +131,7 @@ function Since({ resolvedBy, ...states }: FailureReport) {
   )
 }
 
-/** Runs by the first digits of their ids, each a link. */
+/** Links to runs, named by the first digits of their IDs. */
 export function RunLinks({ runIds }: { runIds: readonly string[] }) {
   return (
     <>
@@ -158,7 +158,7 @@ function Examples({ examples }: FailureReport) {
   )
 }
 
-/** How far a run is. */
+/** The progress of a run. */
 export function Progress({ run }: { run: Run }) {
   const done = scopesDone(run)
   const inAll = scopesInAll(run)

@@ -1,6 +1,6 @@
 /**
- * Runs in the browser, on the page of a run under way. Each second it fetches the page and replaces the parts that
- * change. When the run is over it replaces everything. Only its own text gets there, so that it can use nothing from
+ * Runs in the browser, on the page of a run in progress. Each second it fetches the page and replaces the parts that
+ * change, and everything when the run is over. The browser gets only the text of this function, so it cannot use anything
  * outside of it.
  */
 export function followRun(): void {
@@ -12,7 +12,7 @@ export function followRun(): void {
     let isOver = false
     while (!isOver) {
       await new Promise((resolve) => setTimeout(resolve, 1_000))
-      // Without what the address says of the action that led here: that is reported already.
+      // Without the query, whose notice is shown already.
       const made = await fetch(location.pathname, { headers: { accept: 'text/html' } })
         .then((response) => response.text())
         .then((html) => new DOMParser().parseFromString(html, 'text/html'))
@@ -39,14 +39,14 @@ export function followRun(): void {
     }
   }
 
-  /** Not each change: a screen reader would never fall silent. */
+  /** Announces each tenth only, because a screen reader would otherwise never stop. */
   function announce(isOver: boolean): void {
     const bar = document.querySelector('progress')
     const tenth = bar === null ? 0 : Math.floor((bar.value / bar.max) * 10)
     if (announcer === null || (tenth === announcedTenth && !isOver)) return
     announcedTenth = tenth
     announcer.textContent = isOver
-      ? 'The run is over: here is what became of it.'
+      ? 'The run is over. The page shows its results.'
       : `${tenth * 10} percent of the run is done.`
   }
 }

@@ -13,7 +13,7 @@ import { NamedThing, thingPath } from './thing-link.tsx'
 const Query = z.object({ q: optionalText })
 const NOTHING = { items: [], notes: ['Search for an ID, a part of one, a name or an address.'] }
 
-/** `/search`: runs and things by an id, a name or an address. A single exact one opens its page. */
+/** `/search`: finds runs and objects by an ID, a name or an email address. A single exact result redirects to its page. */
 export function searchRoutes(app: FastifyInstance, { collabSync }: PageContext): void {
   app.get('/search', { config: { right: 'read' } }, async (request, reply) => {
     const { q = '' } = readFields(Query, request.query)

@@ -5,19 +5,19 @@ import type { Beneath, SomeThingIds } from '../../../documents/thing.ts'
 import type { Fields } from '../elements.tsx'
 import { pathWith } from '../tables.tsx'
 
-/** The ids as fields of a form or of an address. */
+/** The IDs as fields of a form or of an address. */
 export function idFields(ids: SomeThingIds): Fields {
   const { organizationId, documentId, annotationId, commentId, organizationUserGroupId, userId } =
     ids
   return { organizationId, documentId, annotationId, commentId, organizationUserGroupId, userId }
 }
 
-/** The address of the page of a thing. */
+/** The address of the page of an object. */
 export function thingPath(ids: SomeThingIds): string {
   return pathWith('/thing', idFields(ids))
 }
 
-/** A link to the page of a thing, with its ids as a path unless other words are given. */
+/** A link to the page of an object, by default with its IDs as a path. */
 export function ThingLink({ ids, children }: { ids: SomeThingIds; children?: ComponentChildren }) {
   return (
     <a href={thingPath(ids)}>
@@ -26,7 +26,7 @@ export function ThingLink({ ids, children }: { ids: SomeThingIds; children?: Com
   )
 }
 
-/** A link with the name of a thing, above its kind and id. */
+/** A link with the name of an object, above its kind and ID. */
 export function NamedThing({ kind, ids, name }: Pick<Beneath, 'kind' | 'ids' | 'name'>) {
   const own = ownId(kind, ids)
   return (

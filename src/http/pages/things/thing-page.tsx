@@ -32,7 +32,7 @@ const { limit: _, ...shape } = ThingRequestSchema.shape
 const commentId = z.coerce.number('must be a whole number').optional()
 const Query = z.object({ ...shape, commentId })
 
-/** `/thing`: what is stored of an organization, or of something in it, why, and what happened to it. */
+/** `/thing`: the stored data of an organization or of an object in it, its reason and its history. */
 export function thingRoutes(app: FastifyInstance, { collabSync }: PageContext): void {
   app.get('/thing', { config: { right: 'read' } }, async (request, reply) => {
     const query = readFields(Query, request.query)
@@ -88,7 +88,7 @@ function State({ thing: { why, checked, actions } }: { thing: Thing }) {
   )
 }
 
-/** The things that hold one, from the catalog down. */
+/** The objects that contain one, from the catalog down. */
 function Path({ to }: { to: ThingIds }) {
   const parent = parentOf(to)
   if (parent === null) return <a href="/organizations">Catalog</a>
@@ -110,7 +110,7 @@ const BUTTONS: Readonly<Record<ThingAction, string>> = {
   remove: 'Remove from the catalog',
 }
 
-/** Why the thing is here or gone, when it was checked, its facts, and its actions. */
+/** Why the object is here or gone, its last check, its facts, and its actions. */
 function Stored({ thing }: { thing: Thing }) {
   const { kind, ids, why, checked } = thing
   const facts = factsOf(thing).map(
@@ -162,13 +162,13 @@ const TONES: Readonly<Partial<Record<Beneath['state'], Tone>>> = {
   removal_held: 'warn',
 }
 
-/** What can be added to the catalog on the page of an organization or a document. */
+/** The kinds of entries that the page of an organization or a document can add to the catalog. */
 const ADDED: Readonly<Partial<Record<Thing['kind'], Readonly<Record<string, string>>>>> = {
   organization: { documentId: 'document', organizationUserGroupId: 'user group' },
   document: { annotationId: 'annotation' },
 }
 
-/** The title of what a thing of each kind holds, and the head of its column of times. */
+/** The title of the contents of an object of each kind, and the head of the column of times. */
 const HOLDS: Readonly<Record<Thing['kind'], readonly [title: string, timeHead: string]>> = {
   organization: ['User groups and documents', 'Last good check'],
   userGroup: ['Users', 'Member since'],
@@ -178,7 +178,7 @@ const HOLDS: Readonly<Record<Thing['kind'], readonly [title: string, timeHead: s
   user: ['User groups and documents', 'Member since'],
 }
 
-/** What is beneath a thing, and forms that add to it. */
+/** The contents of an object, and forms that add to them. */
 function Holds({
   thing: { kind, ids, beneath },
   pager,
@@ -232,7 +232,7 @@ function Holds({
   )
 }
 
-/** The life of a thing: each event with its time, run, user, place and changed words. */
+/** The history of an object: each event with its time, run, user, scope and changed words. */
 function Timeline({ of, organizationId }: { of: LifeEntry[]; organizationId: string }) {
   return (
     <ol class="timeline">
@@ -255,7 +255,7 @@ function Timeline({ of, organizationId }: { of: LifeEntry[]; organizationId: str
   )
 }
 
-/** A link to the run that noticed something, where there is one. */
+/** A link to the run that found a change, if there is one. */
 function ByRun({ runId }: { runId: string | null }) {
   return (
     runId && (
@@ -266,7 +266,7 @@ function ByRun({ runId }: { runId: string | null }) {
   )
 }
 
-/** Words that a version added or removed are marked by a line and, for screen readers, by words. */
+/** Marks the words that a version added or removed, also for screen readers. */
 function Marked({ change, text }: Words) {
   if (change === 'same') return text
   const Mark = change === 'added' ? 'ins' : 'del'
