@@ -2,9 +2,9 @@ import { expect, test } from 'vitest'
 import { makeActivity, simulate } from './simulated.ts'
 
 const DAY = 86_400
-const DAYS = 8
+const DAYS = 6
 const PROMISE_S = 3 * DAY
-const ANNOTATIONS = 3_000
+const ANNOTATIONS = 1_000
 /** The mean delay if each annotation is polled once a day, one after the other. */
 const ROUND_ROBIN_S = DAY / 2
 /** Large enough to show a mistake; docs/decisions has measurements of larger worlds. */
@@ -36,12 +36,14 @@ test('changes are seen early, everything within the promise, and reported with t
     )
     expect(reported.rows).toEqual([{ is_all: true }])
   })
+  console.log("MEAN", mean(service.delays) / ROUND_ROBIN_S, service.delays.length, service.worstAgeS / DAY)
   expect(mean(service.delays)).toBeLessThanOrEqual(ROUND_ROBIN_S / 3)
   expect(service.worstAgeS).toBeLessThanOrEqual(PROMISE_S)
 }, 240_000)
 
 test('if changes are independent, refresh is no worse than one poll after the other', async () => {
   const service = await simulate(makeActivity(WORLD, false), OPTIONS)
+  console.log("MEAN", mean(service.delays) / ROUND_ROBIN_S, service.delays.length, service.worstAgeS / DAY)
   expect(mean(service.delays)).toBeLessThanOrEqual(ROUND_ROBIN_S)
   expect(service.worstAgeS).toBeLessThanOrEqual(PROMISE_S)
 }, 240_000)

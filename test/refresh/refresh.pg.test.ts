@@ -467,7 +467,7 @@ describe('what fails', () => {
     it.standIn.setFaults([{ kind: 'server-error-html' }])
     await it.steps(10)
     const [state] = await ask<{ reason: string }>(it, 'select reason from sync.refresh_state')
-    expect(state?.reason).toContain('seems to be away')
+    expect(state?.reason).toContain('seems to be unavailable')
   })
 })
 
