@@ -29,8 +29,8 @@ const FAILING = {
   ],
   since: AT,
   latest: AT,
-  sentence: '12 scopes failed at the last request, in 7 organizations.',
-  fix: '`collab-sync run --failed-of 0193a6c5` requests what failed again.',
+  sentence: '12 scopes failed at the last check, in 7 organizations.',
+  fix: '`collab-sync run --failed-of 0193a6c5` retries the failed scopes.',
   path: `/runs/${RUN}`,
   words: null,
 } as const satisfies Notification

@@ -38,7 +38,7 @@ export function makeActivity(
   const random = new Random(seed)
   const exponential = (mean: number) => -Math.log(1 - random.next()) * mean
   return Array.from({ length: annotations }, () => {
-    const betweenS = (20 + exponential(100)) * DAY
+    const betweenS = ((4 + exponential(20)) * DAY) / (hasBursts ? 1 : 4)
     const times: number[] = []
     for (let at = -HISTORY_S + exponential(betweenS); at < days * DAY; at += exponential(betweenS))
       for (let next = at, gapS = 240; next < days * DAY; gapS *= 2) {
