@@ -35,7 +35,7 @@ comment on function sync.counted(bigint, text) is 'A number with its noun: 1 sco
 create function sync.attention_sentence(kind text, count bigint, organizations bigint, organization_id text) returns text
 language sql stable parallel safe
 return case kind
-    when 'failing' then sync.counted(count, 'scope') || ' failed at the last request, in '
+    when 'failing' then sync.counted(count, 'scope') || ' failed at the last check, in '
     when 'overdue' then sync.counted(count, 'scope') || case count when 1 then ' was' else ' were' end || ' not checked within FRESHNESS_PROMISE, in '
     when 'never_checked' then sync.counted(count, 'scope') || case count when 1 then ' was' else ' were' end || ' never checked, in '
     when 'held' then sync.counted(count, 'listing') || ' lost so many users that collab-sync removed none of them, in '
@@ -100,10 +100,10 @@ select b.kind, case b.kind when 'failing' then 'high' when 'overdue' then 'high'
   b.organization_id, b.count::bigint as count, b.since, b.latest,
   sync.attention_sentence(b.kind, b.count::bigint, 1, b.organization_id) as sentence,
   case b.kind
-    when 'failing' then coalesce('`collab-sync run --failed-of ' || left(f.run_id::text, 8) || '` requests what failed again.', '`collab-sync run` requests everything again.')
-    when 'held' then '`collab-sync status RUN` shows who is missing; `collab-sync accept` or `collab-sync refuse` decides.'
-    when 'rejected' then '`collab-sync rejected` lists them; correct them at the service, or set them aside.'
-    else '`collab-sync run` checks everything now.' end as fix,
+    when 'failing' then coalesce('`collab-sync run --failed-of ' || left(f.run_id::text, 8) || '` retries the failed scopes.', '`collab-sync run` syncs everything.')
+    when 'held' then '`collab-sync status RUN` lists the missing users. Run `collab-sync accept` or `collab-sync refuse`.'
+    when 'rejected' then '`collab-sync rejected` lists them. Correct them at the service, or set them aside.'
+    else '`collab-sync run` syncs everything now.' end as fix,
   case b.kind
     when 'failing' then coalesce('/runs/' || f.run_id, '/organizations')
     when 'held' then '/held'
@@ -124,7 +124,7 @@ select case i.state when 'held' then 'catalog_held' else 'catalog_failed' end, '
     when 'refused' then format('The catalog is unchanged: import %s was refused, and its source still lacks the same %s.', i.import_id, sync.counted(i.lacking, 'scope'))
     else 'The source of the catalog cannot be read. The catalog is unchanged.' end,
   case i.state
-    when 'held' then format('`collab-sync accept --catalog %1$s` or `collab-sync refuse --catalog %1$s` decides.', i.import_id)
+    when 'held' then format('Run `collab-sync accept --catalog %1$s` or `collab-sync refuse --catalog %1$s`.', i.import_id)
     else '`collab-sync catalog refresh` tries again.' end,
   '/organizations', i.problem
 from sync.catalog_imports i
@@ -214,7 +214,7 @@ where paused_until > now() - interval '1 minute'
 union all
 select 'settings_differ', 'medium', null, count(*), max(started_at), max(started_at),
   'Workers have different settings: ' || string_agg(name, ', ' order by name) || '.',
-  'Give each worker the same settings, and restart them.', '/runs', null
+  'Give all workers the same settings and restart them.', '/runs', null
 from (
   select s.name, max(w.started_at) as started_at
   from workers w

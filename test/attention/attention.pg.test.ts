@@ -67,7 +67,7 @@ describe('of organizations', () => {
         organizations: 1,
         first: [{ organizationId, count: run['scopes_failed'] }],
         path: `/runs/${run.run_id}`,
-        fix: `\`collab-sync run --failed-of ${run.run_id.slice(0, 8)}\` requests what failed again.`,
+        fix: `\`collab-sync run --failed-of ${run.run_id.slice(0, 8)}\` retries the failed scopes.`,
       },
     ])
     expect(

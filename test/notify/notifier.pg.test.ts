@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { lookTogether, reportingRig } from './rig.ts'
 
-/** How kinds of sync.attention are reported: once, however many processes look, and once more when they are resolved. */
+/** Problems are reported once, however many processes check, and once more when they are resolved. */
 
 const on = reportingRig()
-const { told, types, sql, look } = on
+const { told, types, sql, watchSince, look } = on
 
 beforeEach(async () => {
   await sql(`insert into collab_store.organizations (organization_id) values ('acme')`)
@@ -25,11 +25,6 @@ async function failListing(trigger = 'cli'): Promise<void> {
     select $1, batch_key, 0, 'users', 1 from collab_store.batches`,
     [runId],
   )
-}
-
-async function mendListing(): Promise<void> {
-  await sql('update sync.failures set resolved_at = now()')
-  await sql('update collab_store.organizations set own_checked_at = null, failing_since = null')
 }
 
 async function hold(): Promise<void> {
@@ -76,7 +71,7 @@ const waitingFor = (secondsAgo: number) => ({
   waiting: { kind: 'throttled', since: ago(secondsAgo), sentence: 'Waits.' },
 })
 
-/** The newest run was stopped since the service could not be called. */
+/** The newest run was stopped because the service could not be called. */
 async function stopFor(reason: string, secondsAgo: number): Promise<void> {
   await sql(
     `update sync.runs set stopped_for = $2, calls = 1, finished_at = now() - make_interval(secs => $3) where run_id = $1`,
@@ -88,129 +83,71 @@ async function stopFor(reason: string, secondsAgo: number): Promise<void> {
 const respond = () => sql('update collab_store.batches set checked_at = now()')
 const noWorkers = () => sql('delete from sync.workers')
 
-interface Kind {
-  kind: string
-  type: string
-  resolved: string
-  begin(secondsAgo: number): Promise<unknown>
-  end(): Promise<unknown>
-}
+type Kind = [
+  type: string,
+  resolved: string,
+  begin: (secondsAgo: number) => Promise<unknown>,
+  end: () => Promise<unknown>,
+]
 
+/** Kinds that come and go in test/attention are not repeated here. */
 const KINDS: Kind[] = [
-  {
-    kind: 'failing',
-    type: 'scopes.failing',
-    resolved: 'scopes.recovered',
-    begin: () => failListing(),
-    end: mendListing,
-  },
-  {
-    kind: 'overdue',
-    type: 'freshness.passed',
-    resolved: 'freshness.recovered',
-    begin: () => sql(`update collab_store.batches set checked_at = now() - interval '27 hours'`),
-    end: respond,
-  },
-  {
-    kind: 'held',
-    type: 'held.waiting',
-    resolved: 'held.settled',
-    begin: hold,
-    end: resolveHeld,
-  },
-  {
-    kind: 'rejected',
-    type: 'rejected.waiting',
-    resolved: 'rejected.settled',
-    begin: reject,
-    end: () => sql('update sync.rejected_records set gone_at = now()'),
-  },
-  {
-    kind: 'catalog_held',
-    type: 'catalog.held',
-    resolved: 'catalog.settled',
-    begin: () => imported('held'),
-    end: () => sql(`update sync.catalog_imports set state = 'refused', decided_at = now()`),
-  },
-  {
-    kind: 'catalog_failed',
-    type: 'catalog.failed',
-    resolved: 'catalog.recovered',
-    begin: () => imported('failed'),
-    end: () => imported('applied'),
-  },
-  {
-    kind: 'credentials',
-    type: 'credentials.refused',
-    resolved: 'credentials.accepted',
-    begin: () => stopFor('credentials', 1),
-    end: respond,
-  },
-  {
-    kind: 'refresh_paused',
-    type: 'refresh.paused',
-    resolved: 'refresh.resumed',
-    begin: () =>
+  ['held.waiting', 'held.settled', hold, resolveHeld],
+  [
+    'refresh.paused',
+    'refresh.resumed',
+    () =>
       sql(`update sync.refresh_state set paused_since = now(), paused_until = now(), reason = 'x'`),
-    end: () => sql('update sync.refresh_state set paused_since = null, paused_until = null'),
-  },
+    () => sql('update sync.refresh_state set paused_since = null, paused_until = null'),
+  ],
 ]
 
 const PATIENT: Kind[] = [
-  {
-    kind: 'unreachable',
-    type: 'service.unreachable',
-    resolved: 'service.recovered',
-    begin: (secondsAgo) => stopFor('unreachable', secondsAgo),
-    end: respond,
-  },
-  {
-    kind: 'throttled',
-    type: 'service.throttled',
-    resolved: 'service.recovered',
-    begin: (secondsAgo) => addWorker('w1', waitingFor(secondsAgo)),
-    end: noWorkers,
-  },
-  {
-    kind: 'worker_blocked',
-    type: 'worker.blocked',
-    resolved: 'worker.recovered',
-    begin: (secondsAgo) =>
-      addWorker('w1', {
-        problem: 'The queue is full.',
-        problem_since: ago(secondsAgo),
-      }),
-    end: noWorkers,
-  },
-  {
-    kind: 'no_worker',
-    type: 'worker.none',
-    resolved: 'worker.back',
-    begin: (secondsAgo) =>
+  [
+    'service.unreachable',
+    'service.recovered',
+    (secondsAgo) => stopFor('unreachable', secondsAgo),
+    respond,
+  ],
+  [
+    'service.throttled',
+    'service.recovered',
+    (secondsAgo) => addWorker('w1', waitingFor(secondsAgo)),
+    noWorkers,
+  ],
+  [
+    'worker.blocked',
+    'worker.recovered',
+    (secondsAgo) => addWorker('w1', { problem: 'Full.', problem_since: ago(secondsAgo) }),
+    noWorkers,
+  ],
+  [
+    'worker.none',
+    'worker.back',
+    (secondsAgo) =>
       sql(
         `update collab_store.definitions set next_due_at = now() + interval '1 hour',
           worker_left_at = now() - make_interval(secs => $1)`,
         [secondsAgo],
       ),
-    end: () => addWorker('w1'),
-  },
-  {
-    kind: 'settings_differ',
-    type: 'settings.differ',
-    resolved: 'settings.agree',
-    begin: async (secondsAgo) => {
+    () => addWorker('w1'),
+  ],
+  [
+    'settings.differ',
+    'settings.agree',
+    async (secondsAgo) => {
       for (const limit of [10, 20])
         await addWorker(`w${limit}`, { settings: { SYNC_RATE_LIMIT: limit } })
       await sql('update sync.workers set started_at = $1', [ago(secondsAgo)])
     },
-    end: noWorkers,
-  },
+    noWorkers,
+  ],
 ]
 
-describe('what needs a person', () => {
+describe('an open problem', () => {
   test.each([...KINDS, ...PATIENT])(
-    '$kind is reported once, and once more when it is resolved',
-    async ({ type, resolved, begin, end }) => {
+    '%s is reported once, and %s once it is resolved',
+    async (type, resolved, begin, end) => {
       await look()
       expect(types()).toEqual([])
       await begin(120)
@@ -228,7 +165,7 @@ describe('what needs a person', () => {
     },
   )
 
-  test.each(PATIENT)('$kind is not reported within a minute', async ({ type, begin, end }) => {
+  test.each(PATIENT)('%s is not reported within a minute', async (type, _, begin, end) => {
     await begin(30)
     await look()
     expect(types()).toEqual([])
@@ -332,15 +269,6 @@ describe('what needs a person', () => {
     await look()
     expect(types().slice(2)).toEqual(['service.recovered'])
   })
-
-  test('is neither an empty catalog nor a schedule that was removed', async () => {
-    await sql('update collab_store.organizations set active = false')
-    await sql('insert into sync.schedule (cron) values (null)')
-    const found = await sql('select kind from sync.attention order by kind')
-    expect(found).toEqual([{ kind: 'catalog_empty' }, { kind: 'no_schedule' }])
-    await look()
-    expect(types()).toEqual([])
-  })
 })
 
 test('many processes that look at once report it once', async () => {
@@ -365,4 +293,59 @@ test('a kind that cannot be checked is logged once, and the others are reported'
   expect(types()).toEqual(['run.failed', 'catalog.failed'])
   const failures = on.rig.logged.filter((line) => line.includes('could not be checked'))
   expect(failures.map((line) => JSON.parse(line).kind)).toEqual(['attention', 'members'])
+})
+
+test('a failed and a cancelled run are reported, but no other, and none of hints', async () => {
+  const runId = await on.rig.endedRun({ status: 'failed', failed: 10 })
+  await on.rig.endedRun({ status: 'cancelled', asked: 1 })
+  await on.rig.endedRun({ status: 'partial', failed: 1 })
+  await on.rig.endedRun()
+  await on.rig.endedRun({ status: 'failed', trigger: 'hint', failed: 10 })
+  await look()
+  expect(types().toSorted()).toEqual(['run.cancelled', 'run.failed'])
+  const failed = told().find(({ type }) => type === 'run.failed')
+  expect(failed?.data).toMatchObject({ runId, scopesFailed: 10 })
+})
+
+test('what ended before anybody looked, or more than a day ago, is not reported', async () => {
+  await on.rig.endedRun({ status: 'failed', failed: 10, asked: 30, ended: 25 })
+  await look()
+  await watchSince(1)
+  await on.rig.endedRun({ status: 'failed', failed: 10, asked: 3, ended: 2 })
+  await look()
+  expect(told()).toEqual([])
+})
+
+test('what the service sends otherwise than before is reported once, and nothing of before anybody watched', async () => {
+  const notice = (member: string, hoursAgo: number) =>
+    sql(
+      `insert into sync.member_changes (object, path, change, types, noticed_at)
+      values ('comment', array['data', $1], 'new', '{number}', now() - make_interval(hours => $2))`,
+      [member, hoursAgo],
+    )
+  await notice('old', 50)
+  await look()
+  expect(told()).toEqual([])
+  await notice('severity', 0)
+  await notice('due.at', 0)
+  await look()
+  await look()
+  expect(told()).toMatchObject([
+    {
+      type: 'members.changed',
+      data: {
+        members: 2,
+        first: [
+          { object: 'comment', member: 'data.severity', change: 'new', types: ['number'] },
+          { member: 'data."due.at"' },
+        ],
+      },
+    },
+  ])
+})
+
+test('nobody looks more often than is asked for, whoever looks', async () => {
+  const patient = on.rig.notifier({ secondsBetween: 3600 })
+  expect([await patient.look(), await patient.look()]).toEqual([true, false])
+  expect(await on.rig.notifier({ secondsBetween: 3600 }).look()).toBe(false)
 })

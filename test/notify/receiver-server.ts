@@ -29,7 +29,7 @@ export interface ReceiverServer {
 }
 
 /** Starts one on 127.0.0.1. */
-export async function startReceiver(port = 0): Promise<ReceiverServer> {
+export async function startReceiver(): Promise<ReceiverServer> {
   const received: Received[] = []
   let answer: { status: number; headers: Record<string, string>; body: string }
   answer = { status: 200, headers: {}, body: '' }
@@ -46,7 +46,7 @@ export async function startReceiver(port = 0): Promise<ReceiverServer> {
     }
     response.writeHead(status, headers).end(body)
   })
-  server.listen(port, '127.0.0.1')
+  server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,

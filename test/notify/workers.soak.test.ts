@@ -2,22 +2,21 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { jobs } from '../../jobs/index.ts'
 import { startRun } from '../../src/core/run/start.ts'
 import { startWorker } from '../../src/worker/worker.ts'
-import { isMissing, openLive, QUEUE_KINDS, settled } from '../helpers/live.ts'
+import { openLive, settled } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 import { startReceiver } from './receiver-server.ts'
 import type { ReceiverServer } from './receiver-server.ts'
 import { SECRET } from './rig.ts'
 
-describe.each(QUEUE_KINDS)('whole workers, with the queue on %s', (queue) => {
+describe('whole workers', () => {
   let live: Live
   let receiver: ReceiverServer
   let organizationId: string
   const types = () => receiver.received.map(({ body }) => body.type)
 
-  beforeEach(async (context) => {
-    if (isMissing(queue)) return context.skip()
+  beforeEach(async () => {
     receiver = await startReceiver()
-    live = await openLive(queue, {
+    live = await openLive('postgres', {
       settings: {
         NOTIFY_URL: receiver.url,
         NOTIFY_SECRET: SECRET,

@@ -48,7 +48,7 @@ test('the overview says whether last night succeeded, when the next run is due, 
     `The last nightly run succeeded partially ${String(nightly['problem']).split('`')[0]}`,
   )
   expect(words).toContain('The next nightly run is due in')
-  expect(words).toContain(`${nightly['scopes_failed']} scopes failed at the last request, in `)
+  expect(words).toContain(`${nightly['scopes_failed']} scopes failed at the last check, in `)
   expect(words).toMatch(/listings? lost so many users that collab-sync removed none of them, in /)
   expect(words).toContain(`1 record could not be stored, in organization "${whole}".`)
   expect(words).toMatch(/The last 30 days .* partial [0-9a-f]{8} /)

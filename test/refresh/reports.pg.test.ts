@@ -9,6 +9,8 @@ import type { Live } from '../helpers/live.ts'
 
 const PROMISE = { freshnessPromiseMs: 259_200_000 }
 
+const SCOPES = 'select sum(scopes)::int as scopes from collab_store.batches'
+
 let live: Live
 beforeAll(async () => {
   live = await openLive('none')
@@ -47,39 +49,16 @@ test('each class is told with its threads, its looks of the last day and its pas
     threads::int, looks::int, calls::int, found::int, failed::int, share::float8,
     round(extract(epoch from looked_at_every))::int as every, round(extract(epoch from now() - whole_since))::int as whole
     from reporting.refresh_classes order by class`)
-  const [{ scopes } = {}] = await ask('select sum(scopes)::int as scopes from collab_store.batches')
+  const [{ scopes } = {}] = await ask(SCOPES)
   const looks = { looks: 69, calls: 92, found: 23, failed: 23, share: 0.125 }
   const [first, second, third] = rows
   expect(rows.map((row) => row['class'])).toEqual([0, 1, 2, 3, 4, 5, 6, 7])
-  expect(first).toEqual({
-    class: 0,
-    quiet_from: 0,
-    quiet_to: 240,
-    threads: 3,
-    ...looks,
-    every: null,
-    whole: null,
-  })
-  expect(second).toEqual({
-    class: 1,
-    quiet_from: 240,
-    quiet_to: 960,
-    threads: 12,
-    ...looks,
-    every: 90,
-    whole: 60,
-  })
+  expect(first).toMatchObject({ quiet_from: 0, quiet_to: 240, threads: 3, ...looks, every: null })
+  expect(second).toMatchObject({ quiet_to: 960, threads: 12, ...looks, every: 90, whole: 60 })
   expect(third).toMatchObject({ quiet_to: 3840, threads: 5 })
   expect(rows[6]).toMatchObject({ quiet_from: 245_760, quiet_to: 983_040, threads: 0 })
-  expect(rows[7]).toEqual({
-    class: 7,
-    quiet_from: null,
-    quiet_to: null,
-    threads: scopes,
-    ...looks,
-    every: 18_000,
-    whole: 18_000,
-  })
+  const whole = { threads: scopes, ...looks, every: 18_000, whole: 18_000 }
+  expect(rows[7]).toMatchObject({ quiet_from: null, quiet_to: null, ...whole })
 })
 
 test('status, the document and doctor tell it in words', async () => {
@@ -95,8 +74,7 @@ test('status, the document and doctor tell it in words', async () => {
   const text = refreshLines(refresh).join('\n')
   expect(text).toContain('0.1 calls/s (8,640 a day), 0.01 sent in the last whole hour')
   expect(text).toMatch(/under 4 min +3 .*\n.*4 min to 16 min +12 +1 min 30 s +69/)
-  const { scopes } =
-    (await ask('select sum(scopes)::int as scopes from collab_store.batches'))[0] ?? {}
+  const [{ scopes } = {}] = await ask(SCOPES)
   expect(refresh.boundS).toBeCloseTo((1.09 * scopes) / 0.1)
   expect(text).toMatch(/With this budget everything is looked at within \d+ min/)
   const found = await checkRefresh(pool)

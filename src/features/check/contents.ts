@@ -14,31 +14,30 @@ import type { CommentsResult, UsersResult } from '../../core/sync/fetch/result.t
 import { canonicalJson, digestOfRejected } from '../../core/sync/record/digest.ts'
 import type { UserRecord } from '../../core/sync/record/user.ts'
 
-/** A record that differs. */
 export interface ContentDifference {
-  /** `commentId` or `userId`; null where the record was rejected. */
+  /** `commentId` or `userId`; null if the record was rejected. */
   readonly id: number | string | null
-  /** `missing`: the tables lack it; `extra`: the service lacks it; `different`: both have it; `rejected`: it cannot be stored. */
+  /** `missing` in the tables, `extra` in the tables, `different`, or `rejected` because it cannot be stored. */
   readonly kind: 'missing' | 'extra' | 'different' | 'rejected'
-  /** Why it was rejected; null for the other kinds. */
+  /** Why it was rejected; null for other kinds. */
   readonly reason: string | null
-  /** The columns that differ, `rest` for members without a column; empty unless `different`. */
+  /** Columns that differ; `rest` stands for fields without a column. Empty unless `different`. */
   readonly columns: readonly string[]
-  /** True for a comment whose `lastUpdated` is later than the last check: it was changed since. */
+  /** Whether `lastUpdated` of a comment is later than the last check. */
   readonly isChangedSince: boolean
-  /** True for a rejected record that a person has set aside. */
+  /** Whether a rejected record was dismissed. */
   readonly isSetAside: boolean
-  /** For an extra user whose removal from the listing waits for a decision, or was refused; else null. */
+  /** Whether the removal of an extra user is pending approval or was refused; null if neither. */
   readonly removal: 'held' | 'refused' | null
 }
 
 export interface ComparedContents {
-  /** Records that the service, the tables or both hold. */
+  /** Records of the service, the tables or both. */
   readonly records: number
   readonly differences: readonly ContentDifference[]
 }
 
-/** Compares an answer, read as a run reads it, with what is stored, column by column. */
+/** Compares a response with the stored rows, column by column. */
 export async function compareContents(
   database: Database,
   result: CommentsResult | UsersResult,
@@ -52,7 +51,7 @@ export async function compareContents(
   return { records: records + rejected.length, differences: [...differences, ...rejected] }
 }
 
-/** What the service answers and the tables cannot hold. */
+/** Whole records of a response that cannot be stored. */
 async function rejectedOf(
   database: Database,
   { outcome, scope, rejects }: CommentsResult | UsersResult,
@@ -86,7 +85,7 @@ async function compareComments(
     const isMissing = before === undefined || before.deleted
     const columns = isMissing ? [] : differing(COMMENT_COLUMN_LIST, before.texts, record.texts)
     if (!isMissing && columns.length === 0) continue
-    // The service's clock against ours: good enough to tell an edit of today from an error of last week.
+    // Clocks differ, but this distinguishes an edit of today from an error of last week.
     const isChangedSince =
       checkedAt !== null && lastUpdated !== null && Date.parse(lastUpdated) > checkedAt.getTime()
     const kind = isMissing ? 'missing' : 'different'
@@ -110,7 +109,7 @@ async function compareUsers(database: Database, result: UsersResult): Promise<Co
     const isMissing = before === undefined || members?.has(id) === false
     const columns = isMissing ? [] : userColumns(before, record, scope.kind === 'organization')
     if (!isMissing && columns.length === 0) continue
-    // Users carry no time: what changed since cannot be distinguished from what is wrong.
+    // Users have no time of change, so changes since the last check count as differences.
     differences.push({ ...difference(id, isMissing ? 'missing' : 'different'), columns })
   }
   const received = new Set(ids)
@@ -122,7 +121,7 @@ async function compareUsers(database: Database, result: UsersResult): Promise<Co
   return { records: records.length + extra.length, differences }
 }
 
-/** Who is in the listing, by the tables. */
+/** The users of the listing according to the tables. */
 async function membersOf(
   database: Database,
   { scope: { kind, key } }: UsersResult,
@@ -135,13 +134,13 @@ async function membersOf(
   return new Set([...stored].filter(([, { listed }]) => listed).map(([id]) => id))
 }
 
-/** A row that comes from the organization's listing is not judged by the listing of a document or a group. */
+/** A listing of a document or group does not determine a row that comes from the organization's listing. */
 function userColumns(before: UserContent, record: UserRecord, isOrganization: boolean): string[] {
   if (before.source === USER_SOURCES.listing && !isOrganization) return []
   return differing(USER_COLUMN_LIST, before.texts, record.texts)
 }
 
-/** The columns, as PostgreSQL calls them, in which two records differ. */
+/** The columns in which two records differ. */
 function differing(columns: readonly NamedColumn[], before: Texts, received: Texts): string[] {
   return columns
     .filter(({ type }, index) => {
@@ -151,7 +150,7 @@ function differing(columns: readonly NamedColumn[], before: Texts, received: Tex
     .map(({ column }) => column)
 }
 
-/** PostgreSQL's text of jsonb has another order of members. */
+/** PostgreSQL writes jsonb with another order of fields. */
 function canonicalOf(json: string | null): string | null {
   return json === null ? null : canonicalJson(JSON.parse(json))
 }

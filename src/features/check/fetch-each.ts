@@ -11,11 +11,11 @@ import type { Rules } from '../../core/sync/rules.ts'
 import type { Scope } from '../../documents/scope.ts'
 
 /**
- * Fetches scopes as a run does, without a run: a few at a time, so that memory does not grow with their number.
- * @param of.database where a listing is compared with what is stored
- * @param of.scope narrows what is fetched of each, as it narrows a run
- * @param work is called with each response, in the order in which they come
- * @throws CallError where the credentials are refused; DrainingError when the process stops; what `work` throws
+ * Fetches scopes as a run does, without a run. Memory does not grow with their number.
+ * @param of.database for comparing listings with stored rows
+ * @param of.scope limits what is fetched, as for a run
+ * @param work called with each response, in the order of arrival
+ * @throws CallError if the service refuses the credentials; DrainingError when the process stops; what `work` throws
  */
 export async function fetchEach(
   { collabApi, drained, maxIds, rules: source }: SyncContext,
@@ -27,7 +27,7 @@ export async function fetchEach(
   const rules = await source.now()
   const fetching = { collabApi, database, maxIds, rules, call: { stats, signal: drained } }
   collabApi.startAfresh()
-  // One response is worked on while the next is fetched.
+  // Twice the limit, so that responses are processed while the next ones are fetched.
   await inParallel(scopes, 2 * collabApi.concurrency().limit, async (place) => {
     const { operation, scope } = place
     const result = await fetchScope(fetching, operation, scope, narrowed).catch(
@@ -42,9 +42,8 @@ export async function fetchEach(
 }
 
 /**
- * Works on items as they come, a fixed number at a time, so that memory does not grow with their number. After a failure
- * nothing more is begun, and what is in progress comes to its end.
- * @throws the first failure
+ * Processes items as they arrive, at most `limit` at a time. After a failure, no further item is started.
+ * @throws the first failure, after all started items have ended
  */
 async function inParallel<T>(
   items: AsyncGenerator<T>,
@@ -59,7 +58,6 @@ async function inParallel<T>(
   await Promise.all(workers).finally(() => Promise.allSettled(workers))
 }
 
-/** The ids of a scope, without what else is known of it. */
 export function idsOf(scope: ScopeIds): ScopeIds {
   const { organizationId, documentId, annotationId, organizationUserGroupId } = scope
   return { organizationId, documentId, annotationId, organizationUserGroupId }

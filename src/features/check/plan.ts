@@ -12,47 +12,44 @@ import { AS_RUN, scopesOfRun } from '../../core/run/start.ts'
 import type { ScopeInBatch, ScopesRequest } from '../../core/run/start.ts'
 import { fetchEach, idsOf } from './fetch-each.ts'
 
-/** What a run would do to the tables, in records. */
+/** Numbers of records. */
 export interface PlannedChanges {
   readonly received: number
   readonly added: number
   readonly changed: number
   readonly unchanged: number
-  /** Comments that would be marked deleted, members who would leave. */
+  /** Comments that would be marked deleted, and users or members who would be removed. */
   readonly removed: number
-  /** Members whose removal would wait for a person. */
+  /** Users whose removal would be held. */
   readonly held: number
-  /** Records, or members of records, that could not be stored. */
+  /** Records, or fields of records, that could not be stored. */
   readonly rejected: number
-  /** Of these, whole records that nobody has set aside. */
+  /** Of these, whole records that were not dismissed. */
   readonly lost: number
 }
 
-/** What a run would do for one scope. */
 export interface PlannedScope extends PlannedChanges, ScopeIds {
   readonly operation: Operation
   readonly kind: ScopeKind
-  /** Why the scope would fail; null where it would not. */
+  /** Why the scope would fail; null if it would not. */
   readonly failure: string | null
 }
 
-/** What a run would do in all. */
 export interface PlannedRun extends PlannedChanges {
   readonly scopes: number
   /** Scopes that would fail. */
   readonly failed: number
-  /** Scopes whose removals would be held. */
+  /** Scopes with a removal that would be held. */
   readonly heldScopes: number
   readonly calls: number
   readonly retries: number
 }
 
 /**
- * Does the job of a run and takes it back: fetches each of its scopes, has the run's own writers write the response in a
- * transaction that is rolled back, and reports what they did. Afterwards there is no row, checkpoint or digest that was not
- * there before; sequences may have moved. Each scope is planned by itself: what another one would write is not there yet.
- * @param onScope called with each scope, unchanged ones too, in the order of the responses
- * @throws UsageError as startRun does; CallError where the credentials are refused; DrainingError when the process stops
+ * Fetches the scopes of a run, writes each response in a transaction that is rolled back, and reports the changes. No row is
+ * left; only sequences advance. Each scope has its own transaction, so it does not see what others would write.
+ * @param onScope called with each scope, in the order of the responses
+ * @throws UsageError as startRun does; CallError if the service refuses the credentials; DrainingError when the process stops
  */
 export async function planRun(
   context: SyncContext,
@@ -108,7 +105,7 @@ async function planScope(
     const now = new Date()
     const claim = {
       runId,
-      // What is rolled back is newer than anything, and never in the way of it.
+      // Newer than any other claim, so that none supersedes it before the rollback.
       claimNo: Number.MAX_SAFE_INTEGER,
       batchXmin,
       claimedAt: now,

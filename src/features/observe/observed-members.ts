@@ -7,22 +7,22 @@ import * as statements from '../../core/database/statements/observed.ts'
 import type { ObservedObject, RecordObserver } from '../../core/sync/record/records.ts'
 import { isStorable } from '../../documents/check.ts'
 
-/** A member of records by its path, as `collab_store.observed_members` has it. */
+/** A row of `collab_store.observed_members`. */
 interface ObservedMember {
   readonly object: ObservedObject
   readonly path: readonly string[]
   readonly types: readonly string[]
 }
 
-/** An object with more different keys counts as one path: its keys may be IDs. */
+/** The keys of an object with more different ones count as one path, because they may be IDs. */
 const KEYS_MAX = 50
-/** Containers within each other. */
+/** Nesting levels. */
 const DEPTH_MAX = 20
 /** A longer name may be an ID. */
 const NAME_UNITS_MAX = 100
-/** Paths that a process remembers; the table has 2,000. */
+/** Paths per process; the table has at most 2,000. */
 const PATHS_MAX = 4_000
-/** Records after which their members are counted, where none is new. */
+/** Known fields are written after this many records. */
 const COUNT_AFTER_RECORDS = 1_000
 
 const TYPES = ['array', 'boolean', 'null', 'number', 'object', 'string'] as const
@@ -33,21 +33,21 @@ class Path {
   readonly children = new Map<string, Path>()
   /** Bits of TYPES. */
   types = 0
-  /** Records that are not written. */
+  /** Number of records not yet written. */
   records = 0
-  /** The record that was counted last. */
+  /** The last record that was counted. */
   lastRecord = 0
   isCrowded = false
-  /** Whether this process has written it. Its row may be gone since: then a person is erased whose ID is in the path. */
+  /** Whether this process has written it. An erasure may have deleted the row since, if its path contains an ID. */
   isWritten = false
 }
 
 /**
- * The members of the records that this process reads: which there are, of which types, and in how many records. They are
- * written with a commit: where one is new, after 1,000 records, and at the end of each batch.
+ * Counts the fields of the records that this process reads, with their types. Commits write them: when there is a new one, after
+ * 1,000 records, and at the end of each batch.
  */
 export class ObservedMembers implements RecordObserver {
-  /** The records themselves, and below them their members. */
+  /** Trees of the fields. */
   readonly #roots: Readonly<Record<ObservedObject, Path>> = {
     comment: new Path(),
     user: new Path(),
@@ -55,10 +55,10 @@ export class ObservedMembers implements RecordObserver {
   readonly #log: Log
   #paths = 0
   #recordNo = 0
-  /** How often something new came up, and how often until the last commit that wrote members. */
+  /** Number of new fields and types so far, and at the last commit that wrote them. */
   #news = 0
   #writtenNews = 0
-  /** While a commit writes what is pending: one at a time. */
+  /** Whether a commit is writing fields; only one does at a time. */
   #isWriting = false
 
   constructor(log: Log) {
@@ -95,7 +95,7 @@ export class ObservedMembers implements RecordObserver {
     return isEnd || this.#news > this.#writtenNews || records >= COUNT_AFTER_RECORDS
   }
 
-  /** Fails no commit for what the members are like. @returns to be called when it is committed */
+  /** Does not fail the commit if PostgreSQL rejects the data. @returns a function to call after the commit */
   async #write(client: Client): Promise<() => void> {
     let written = () => {}
     const failure = await savepoint(client, async () => {
@@ -114,13 +114,13 @@ export class ObservedMembers implements RecordObserver {
     })
     if (failure === null) return written
     if (!isDataFault(failure.error)) throw failure.error
-    // Its code, and not the error, which may quote names of members: they may be IDs.
+    // Only the code: the message may quote names of fields, which may be IDs.
     const sqlState = codeOf(failure.error)
-    this.#log.warn({ sqlState }, 'the members of records could not be noted')
+    this.#log.warn({ sqlState }, 'the fields of records could not be written')
     return written
   }
 
-  /** Learns what the table has: other processes may have found keys that are too many with those of this one. */
+  /** Adds the fields in the table, because the limit of keys applies to those of all processes together. */
   #learn(rows: readonly ObservedMember[]): void {
     for (const { object, path, types } of rows) {
       let at: Path | null = this.#roots[object]
@@ -129,7 +129,7 @@ export class ObservedMembers implements RecordObserver {
     }
   }
 
-  /** What is not written yet. It stays pending until `written` is called. */
+  /** Fields that are not written yet. They stay pending until `written` is called. */
   #pending() {
     const news = this.#news
     const read: (readonly [Path, number])[] = []
@@ -151,7 +151,7 @@ export class ObservedMembers implements RecordObserver {
         at.records -= records
         at.isWritten = true
       }
-      // What came up since is new still.
+      // Fields found since are still new.
       this.#writtenNews = news
     }
     return { members, crowded, written }
@@ -183,7 +183,7 @@ export class ObservedMembers implements RecordObserver {
     }
   }
 
-  /** Null where there are too many paths. */
+  /** Null if there are too many paths. */
   #child(at: Path, name: string): Path | null {
     const known = at.children.get(at.isCrowded && name !== '[]' ? '*' : name)
     if (known !== undefined) return known
@@ -193,7 +193,7 @@ export class ObservedMembers implements RecordObserver {
     const keys = at.children.size - (items === undefined ? 0 : 1)
     const isCrowding = name === '*' || (keys >= KEYS_MAX && name !== '[]')
     if (isCrowding) {
-      // One path stands for all keys, and counts from now on; `collapse.sql` does the same to the table.
+      // From now on, one path counts for all keys. `collapse.sql` does the same in the table.
       at.isCrowded = true
       at.children.clear()
       if (items !== undefined) at.children.set('[]', items)
@@ -205,7 +205,7 @@ export class ObservedMembers implements RecordObserver {
   }
 }
 
-/** The name in a path; one of ours is written as it is shown. */
+/** Escapes names that have a meaning in paths. */
 function nameOf(name: string): string {
   if (name === '*' || name === '[]') return JSON.stringify(name)
   return name.length > NAME_UNITS_MAX || !isStorable(name) ? '…' : name

@@ -2,8 +2,8 @@ import { leastBudget } from '../../core/database/definitions.ts'
 import { BATCH_SCOPES } from '../../core/run/claim.ts'
 
 /**
- * How calls are shared among threads: classes by how long a thread has been quiet, each with a weight; the class that is
- * furthest behind goes next. Pure functions.
+ * Shares calls among threads. Threads belong to classes by how long they have been quiet. Each class has a weight, and the class
+ * that is furthest behind is polled next.
  *
  * The mean time from a change to the poll that sees it is least where polls are in proportion to the square root of the rate of
  * change (minimise the sum of rate / (2 x polls) under a fixed sum of polls). A thread that was quiet for x changes about 0.1 to
@@ -14,52 +14,49 @@ import { BATCH_SCOPES } from '../../core/run/claim.ts'
 /** Classes 0 to 6 by quiet time. Class 7 is the whole catalog, these threads included, batch by batch. */
 export const HOT_CLASSES = 7
 export const EVERYTHING = HOT_CLASSES
-/** Class of the polls that hints cause; it has no pass. */
+/** Class of the polls of hints; it has no pass. */
 export const HINTED = 8
 
-/** What is known of how often the threads of a class change. */
+/** How often the threads of a class change. */
 export interface ClassRate {
-  /** Threads in it; of class 7 all scopes of the catalog. */
+  /** Number of threads; for class 7, of all scopes in the catalog. */
   readonly threads: number
-  /** Polls of about the last day that found a change. */
+  /** Polls of roughly the last day that found a change. */
   readonly found: number
-  /** Seconds since the poll before, summed over the polls of about the last day. */
+  /** Sum of the seconds between these polls and the previous poll of the same thread. */
   readonly gapS: number
 }
 
-/** What is known of a class. */
 export interface ClassState extends ClassRate {
-  /** Its polls so far, divided by its weight. */
+  /** Number of polls so far, divided by the weight. */
   readonly virtualTime: number
-  /** Whether it has a thread to poll now. */
+  /** Whether there is a thread to poll now. */
   readonly isReady: boolean
 }
 
-/** What the budget has to reach. */
 export interface Promised {
-  /** Calls a second. */
+  /** Calls per second. */
   readonly budget: number
-  /** Everything is polled at least so often. */
+  /** The longest time between two polls of a scope. */
   readonly promiseS: number
 }
 
 const DAY_S = 86_400
-/** Changes a second of a thread in class 0, before anything is measured. */
+/** Assumed changes per second of a thread in class 0, before any are measured. */
 const FIRST_RATE = 40 / DAY_S
-/** What was assumed counts as so many polls that found a change. */
+/** The assumed rate weighs as much as this number of polls that found a change. */
 const ASSUMED = 20
 const LEAST_WEIGHT = 1e-9
-/** The most that class 7 gets of the budget, however small the budget is. */
+/** The largest share of the budget for class 7. */
 const EVERYTHING_MAX = 0.95
 
-/** The part of the calls that the promise needs: above 1 it cannot be kept. */
+/** The share of the calls that the promise requires. Above 1, it cannot be kept. */
 export function neededShare(scopes: number, { budget, promiseS }: Promised): number {
   return leastBudget(scopes, promiseS) / budget
 }
 
 /**
- * The weights of all classes: polls are in proportion to them.
- * @param classes class 0 to 7
+ * The weights of classes 0 to 7. The number of polls is proportional to them.
  */
 export function weights(classes: readonly ClassRate[], promised: Promised): number[] {
   const byRate = classes.map(({ threads, found, gapS }, k) => {
@@ -74,9 +71,9 @@ export function weights(classes: readonly ClassRate[], promised: Promised): numb
 }
 
 /**
- * Which class goes next: the ready one with the least virtual time.
- * @param polls how many polls class 7 would get
- * @returns it, and its virtual time after so many more polls; null where none is ready
+ * Chooses the ready class with the least virtual time.
+ * @param polls number of polls that class 7 would get
+ * @returns the class, and a function for its virtual time after a number of polls; null if none is ready
  */
 export function nextClass(
   classes: readonly ClassState[],
@@ -85,7 +82,7 @@ export function nextClass(
 ): { readonly chosen: number; readonly after: (polls: number) => number } | null {
   const timeOf = (of: number, count: number) => count / Math.max(weighed[of] ?? 0, LEAST_WEIGHT)
   const { virtualTime: timeOfAll } = classes[EVERYTHING] as ClassState
-  // A class that had nothing to poll for a while saves nothing up. Class 7 always has, so that it is the measure.
+  // A class that had nothing to poll for a while gets no extra polls. Class 7 always has some, so its time is the lower bound.
   const least = timeOfAll - 1 - timeOf(EVERYTHING, polls)
   let best: { chosen: number; at: number } | null = null
   for (const [chosen, { isReady, virtualTime }] of classes.entries()) {
@@ -98,22 +95,22 @@ export function nextClass(
   return { chosen, after: (made) => at + timeOf(chosen, made) }
 }
 
-/** Polls are handed out for so long: short enough that no class waits long for another. */
+/** A page contains the polls of this time: short enough that no class waits long for another. */
 const PAGE_S = 5
 const PAGE_MIN = 8
 export const PAGE_MAX = 512
-/** Batches are handed out for longer, so that choosing among all batches costs little for each poll. */
+/** Pages of batches are larger, because choosing among all batches takes longer. */
 const BATCHES_S = 20
 const BATCHES_MAX = 8
-/** No longer than this part of the promise: what is handed out together is not polled in the order of its last checks. */
+/** Limit of both as a share of the promise, because scopes of one page are not polled in the order of their last checks. */
 const PROMISED_PART = 0.02
 
-/** How many polls of one class are planned together. */
+/** Number of polls that are planned together. */
 export function pollsAPage(promised: Promised): number {
   return Math.max(PAGE_MIN, Math.min(PAGE_MAX, Math.ceil(pollsIn(PAGE_S, promised))))
 }
 
-/** How many batches are handed out together. */
+/** Number of batches that are planned together. */
 export function batchesAPage(promised: Promised): number {
   return Math.max(1, Math.min(BATCHES_MAX, Math.round(pollsIn(BATCHES_S, promised) / BATCH_SCOPES)))
 }

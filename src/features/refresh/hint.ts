@@ -7,16 +7,16 @@ import { withSpan } from '../../base/trace.ts'
 import type { SyncContext } from '../../core/sync/context.ts'
 import { checkInCatalog, makeRun, nothingToDo } from '../../core/run/start.ts'
 
-/** What became of a hint, and the items to hand to the queue. */
 export interface MadeHint {
   readonly hinted: Hinted
+  /** To be enqueued. */
   readonly items: readonly Item[]
 }
 
 /**
- * Has the threads fetched that a caller reports as changed, later than now: by continuous refresh, or without it by a narrowed
- * run. However often a thread is reported before that fetch begins, it is fetched once.
- * @throws UsageError naming what the catalog lacks, or where the document has no annotation
+ * Has threads fetched that a caller reports as changed: by continuous refresh, or, if it is off, by a scoped run. Several hints
+ * before the fetch starts cause one fetch.
+ * @throws UsageError that names what the catalog lacks, or if the document has no annotation
  */
 export async function hint(
   { database }: Pick<SyncContext, 'database'>,
@@ -37,7 +37,7 @@ async function noteThreads(client: Client, scope: HintScope): Promise<MadeHint> 
   return { hinted: { runId: null, threads }, items: [] }
 }
 
-/** Finds or makes a run that no worker has begun. If one has begun, the service may have responded before the change. */
+/** Finds or creates a run that no worker has started. In a started run, the service may have responded before the change. */
 async function waitingRun(client: Client, hinted: HintScope): Promise<MadeHint> {
   const scope = { ...hinted, operations: ['comments' as const] }
   const wanted = { ...idsOf(hinted), scope: JSON.stringify(scope) }

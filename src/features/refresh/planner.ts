@@ -9,31 +9,31 @@ import type { Promised } from './classes.ts'
 import type { Moment } from './polling.ts'
 import type { Polls } from './polls.ts'
 
-/** What one worker polls next. */
+/** Polls that one worker makes together. */
 export interface Page {
   readonly pageId: number
   /** 0 to 7, as in classes.ts. */
   readonly class: number
-  /** Begin of the polls: none is older. */
+  /** Start of the polls. */
   readonly at: Date
   /** Threads of classes 0 to 6, batches of class 7. */
   readonly keys: readonly number[]
 }
 
-/** A pass of a class, or a check of a batch, begins no sooner than this after the one before: the other classes get the calls. */
+/** The least time between two passes of a class, or two checks of a batch. The other classes get the calls meanwhile. */
 const PASS_MIN_S = 5
 
 /**
- * Hands out what to poll next, one transaction a page; several workers plan one after the other.
+ * Plans the pages of a worker, each in one transaction. One worker plans at a time.
  *
- * A pass goes through a class from the thread that changed last, with a cursor. Both edges of a pass are those of its begin, so
- * that it misses no thread that grows older meanwhile. A poll that found nothing leaves nothing behind.
+ * A pass goes through a class with a cursor, from the latest change to the earliest. The limits of a pass are those of its start,
+ * so that it misses no thread that leaves the class meanwhile. A poll that found nothing writes nothing.
  */
 export class Planner {
   readonly #context: Pick<SyncContext, 'database' | 'workerId' | 'deadAfterS' | 'operations'>
-  /** Pages that this worker works on. */
+  /** Pages of this worker. */
   readonly #inProgress = new Set<number>()
-  /** Scopes of the catalog, as last counted. */
+  /** Number of scopes in the catalog, as last counted. */
   scopes = 0
 
   constructor(context: Pick<SyncContext, 'database' | 'workerId' | 'deadAfterS' | 'operations'>) {
@@ -42,8 +42,8 @@ export class Planner {
 
   /**
    * Plans the next page.
-   * @param open the page of batches of which this worker has not begun all polls
-   * @returns `open` where polls of those batches are next; null where there is nothing to poll now
+   * @param open a page of batches if not all of its polls have started
+   * @returns `open` if its batches are next; null if there is nothing to poll now
    */
   async next(moment: Moment & Promised, open: Page | null): Promise<Page | null> {
     const page = await transaction(this.#context.database, async (client) => {
@@ -64,7 +64,7 @@ export class Planner {
     return page
   }
 
-  /** Ends a page of which each scope was polled, with what its polls counted and learned. */
+  /** Finishes a page after all its polls, with their counts. */
   async end({ pageId, class: of }: Page, polls: Polls, at: Date): Promise<void> {
     const { database, workerId } = this.#context
     await transaction(database, async (client) => {
@@ -75,14 +75,14 @@ export class Planner {
     this.#inProgress.delete(pageId)
   }
 
-  /** Gives back a page that is not done: the worker that plans next takes it over. */
+  /** Returns an unfinished page. The next worker that plans takes it over. */
   async giveBack({ pageId }: Page): Promise<void> {
     const { database, workerId } = this.#context
     this.#inProgress.delete(pageId)
     await refresh.giveBackPage.run(database, { pageId, workerId })
   }
 
-  /** Takes over a page of threads that no live worker works on. Batches of such a page are due by when they were last checked. */
+  /** Takes over a page of threads whose worker is dead. Pages of batches are dropped, because batches are due by their last check. */
   async #takeLost(client: Client, { at }: Moment): Promise<Page | null> {
     const { deadAfterS, workerId } = this.#context
     const mine = { workerId, inProgress: [...this.#inProgress], deadAfterS, at }
@@ -93,7 +93,7 @@ export class Planner {
     return { pageId, class: of, at, keys: threads.map(({ key }) => key) }
   }
 
-  /** Begins the passes that are due. @returns how far refresh is with each class */
+  /** Starts the passes that are due. @returns the progress of each class */
   async #beginPasses(client: Client, { at, snapshot }: Moment): Promise<Pass[]> {
     const operations = [...this.#context.operations]
     const pass = { at, snapshot, operations, leastS: PASS_MIN_S }
@@ -104,7 +104,7 @@ export class Planner {
     return passes
   }
 
-  /** @param after the virtual time of the class after so many polls */
+  /** @param after returns the virtual time of the class after a number of polls */
   async #planThreads(
     client: Client,
     { at }: Moment,
@@ -142,5 +142,4 @@ export class Planner {
   }
 }
 
-/** How far refresh is with one class. */
 type Pass = RowOf<typeof refresh.readPasses>

@@ -8,17 +8,16 @@ import { WaitLine } from '../../core/service/wait.ts'
 import type { Priority, SharedRateLimit } from '../../core/service/wait.ts'
 import type { SyncContext } from '../../core/sync/context.ts'
 
-/** A moment at which polls are planned, and the definitions that hold at it. */
+/** The time at which polls are planned, and the current definitions. */
 export type Moment = RowOf<typeof refresh.state>
 
-/** The time by which polls are dated. */
+/** The clock of polls. */
 export interface Clock {
-  /** Reads the time, and the definitions that hold at it. */
   moment(): Promise<Moment>
   now(): Date
 }
 
-/** PostgreSQL's time; since the last moment that was read, it is moved on by this process's clock. */
+/** The time of PostgreSQL when it was last read, plus the time that has passed in this process since. */
 export function databaseClock(database: Database): Clock {
   let last = { atMs: 0, readMs: 0 }
   return {
@@ -31,39 +30,38 @@ export function databaseClock(database: Database): Clock {
   }
 }
 
-/** What came of a poll. */
 export type Polled = 'found' | 'unchanged' | 'failed'
 
-/** Polls that wait for the budget: enough for the time that it takes to plan the next ones. */
+/** This many seconds of polls wait for the budget, so that polls continue while the next ones are planned. */
 const WAITING_S = 0.5
-/** Polls under way at a time, those that wait for another try included: then the service is slower than the budget. */
+/** Limit of concurrent polls, including those that wait for a retry. It applies if the service is slower than the budget. */
 const POLLS_MAX = 512
-/** Refresh is paused for twice as long as it has been paused already, within these. */
+/** Limits of a pause. Each pause doubles the time for which refresh has been paused. */
 const PAUSE_S = { leastS: 5, mostS: 300 }
-/** After so many failures in a row, in several organizations, the service is at fault and not the threads. */
+/** After this many consecutive failures in several organizations, the service is considered unavailable. */
 const FAILURES_MAX = 32
-/** A worker that cannot reach the service leaves refresh to the other workers for so long. */
+/** For this time, a worker that cannot reach the service leaves refresh to the others. */
 const WITHDRAWN_MS = 60_000
 
-/** What all polls of one process share: the budget, the run of the day, and whether refresh is paused. */
+/** The state that all polls of one process share: the budget, the run of the day, and pauses. */
 export class Polling {
   readonly context: SyncContext
-  /** Calls that all processes may send for refresh. */
+  /** The rate limit of all processes for refresh. */
   readonly budget: SharedRateLimit
   readonly clock: Clock
-  /** Scopes whose failure has its row in sync.failures today: another failure of them writes nothing. */
+  /** Scopes whose failure has a row in sync.failures today. Further failures of them write nothing. */
   readonly failing = new Set<string>()
-  /** The item that counts what this worker does today; null before its first poll. */
+  /** The run item with today's counts of this worker; null before its first poll. */
   item: RowOf<typeof refresh.openRun> | null = null
-  /** Whether refresh is paused, or was a moment ago and only tries whether it can continue. */
+  /** Whether refresh is paused, or has not yet had a successful poll after a pause. */
   isPaused = false
-  /** Until when refresh is paused for all workers; null where it is not. */
+  /** End of the pause for all workers; null if there is none. */
   pausedUntil: Date | null = null
   readonly #line = new WaitLine()
   #withdrawnUntilMs = 0
   #waitingMax = 1
   #underWay = 0
-  /** Polls that failed since the last good one, and their organizations. */
+  /** Failed polls since the last successful one, and their organizations. */
   #failed = 0
   readonly #organizations = new Set<number>()
 
@@ -74,8 +72,8 @@ export class Polling {
   }
 
   /**
-   * Prepares for polls.
-   * @returns null where refresh is switched off, paused or left to others, or where another worker makes the run of the day
+   * Prepares polls.
+   * @returns null if refresh is off, paused or left to other workers, or while another worker creates the run of the day
    */
   async ready(): Promise<(Moment & { readonly budget: number }) | null> {
     if (performance.now() < this.#withdrawnUntilMs) return null
@@ -84,7 +82,7 @@ export class Polling {
     const { at, pausedSince, pausedUntil, refreshBudget: budget } = moment
     this.pausedUntil = pausedUntil !== null && pausedUntil > at ? pausedUntil : null
     if (budget === null || this.pausedUntil !== null) return null
-    // A circuit breaker that opened before the pause must not fail the polls after it.
+    // A circuit breaker that opened before the pause must not fail polls after it.
     if (pausedSince !== null) collabApi.startAfresh()
     this.isPaused = pausedSince !== null
     if (this.item === null || at >= this.item.until) {
@@ -95,13 +93,13 @@ export class Polling {
     return this.item && { ...moment, budget }
   }
 
-  /** Waits until another poll may be begun. @throws the signal's reason when the worker drains */
+  /** Waits until another poll may start. @throws the signal's reason when the worker drains */
   async mayBegin(priority: Priority): Promise<void> {
     while (this.#underWay >= POLLS_MAX || this.budget.snapshot().waiting >= this.#waitingMax)
       await this.#line.join(this.context.drained, priority)
   }
 
-  /** Makes a poll as soon as the budget allows its first call. */
+  /** Starts a poll when the budget allows its first call. */
   async begin(poll: () => Promise<void>, priority: Priority): Promise<void> {
     this.#underWay += 1
     try {
@@ -115,8 +113,8 @@ export class Polling {
   }
 
   /**
-   * Notes what came of a poll. If polls fail in several organizations without a good one between them, refresh is paused;
-   * otherwise each scope would be noted as failing, one after the other. The first good poll ends the pause.
+   * Records the outcome of a poll. If polls fail in several organizations without a successful one in between, refresh is paused;
+   * otherwise an outage would mark every scope as failing. The first successful poll ends the pause.
    */
   polled(outcome: Polled, organizationKey: number): void {
     if (outcome === 'failed') {
@@ -124,7 +122,7 @@ export class Polling {
       this.#organizations.add(organizationKey)
       const { size } = this.#organizations
       if (this.#failed < FAILURES_MAX || size < 2) return
-      const reason = `The service seems to be away, or to refuse COLLAB_API_KEY or COLLAB_AUTH_TOKEN: ${this.#failed} polls in a row, in ${size} organizations, failed.`
+      const reason = `The service seems to be unavailable, or to refuse COLLAB_API_KEY or COLLAB_AUTH_TOKEN: ${this.#failed} consecutive polls failed, in ${size} organizations.`
       void this.#pause(reason).catch(this.#warn)
     } else {
       if (this.isPaused) void refresh.goOn.run(this.context.database).catch(this.#warn)
@@ -134,7 +132,7 @@ export class Polling {
     this.#organizations.clear()
   }
 
-  /** Handles what ended polls and is no failure of their scopes: it pauses refresh, or leaves it to other workers. */
+  /** Handles an error that is not a failure of a scope: pauses refresh, or leaves it to other workers. */
   async failedWith(error: unknown): Promise<void> {
     const { drained, log } = this.context
     if (drained.aborted) return
@@ -146,7 +144,6 @@ export class Polling {
     else await this.#pause(describeUnreachable(error))
   }
 
-  /** @param reason a sentence for an operator */
   async #pause(reason: string): Promise<void> {
     const { database, log } = this.context
     this.isPaused = true

@@ -12,19 +12,19 @@ import type { RuledClaim } from '../../core/sync/context.ts'
 import type { AskedResult } from '../../core/sync/fetch/result.ts'
 import type { Polled, Polling } from './polling.ts'
 
-/** Scopes of one batch that are polled under one claim: all of them, or one thread. */
+/** The scopes of one batch that are polled under one claim: all of them, or one thread. */
 interface Unit {
   readonly claim: RuledClaim
   readonly scopes: readonly BatchScope[]
-  /** When the batch was checked before. */
+  /** The previous check of the batch. */
   readonly checkedAt: Date | null
 }
 
 type Units = Iterable<Unit> | AsyncIterable<Unit>
 
 /**
- * Reads threads, to poll each by itself; leaves out those that left the catalog.
- * @param at begin of the polls: none is older
+ * Reads the threads of a page that are in the catalog. Each is polled under its own claim.
+ * @param at start of the polls
  */
 export async function* readThreads(
   polling: Polling,
@@ -45,8 +45,8 @@ export async function* readThreads(
 }
 
 /**
- * Reads batches one after the other, to poll each as a whole.
- * @param at as in {@link readThreads}, and the time of check of the batches
+ * Reads the batches of a page one after the other. All scopes of a batch are polled under one claim.
+ * @param at start of the polls, and the time of the check
  */
 export async function* readBatches(
   polling: Polling,
@@ -69,8 +69,8 @@ async function readBatch(
 }
 
 /**
- * Draws a claim, after the versions of its batches were read: an erasure in between moves them, so that nothing of the claim
- * commits without it.
+ * Draws a claim after the versions of its batches were read. An erasure in between changes the versions, so that the claim cannot
+ * commit what was erased.
  */
 async function drawClaim(
   { context, item }: Polling,
@@ -95,9 +95,9 @@ async function drawClaim(
   }
 }
 
-/** The polls of one page, or of hints. What ends one of them ends them all, but for units of which all polls are begun. */
+/** The polls of one page, or of hints. An error ends them all, except the units of which all polls have started. */
 export class Polls {
-  /** What they say of how often scopes of their class change: the changes, and the seconds since the polls before. */
+  /** Polls of the class that found a change, and the sum of the seconds since the previous poll of the same scope. */
   readonly learned = { found: 0, gapS: 0 }
   readonly #polling: Polling
   readonly #priority: Priority
@@ -106,7 +106,7 @@ export class Polls {
   #failure: { readonly error: unknown } | null = null
   #calls = 0
   readonly #polls = { found: 0, unchanged: 0, failed: 0 }
-  /** Of the polls that wrote nothing. */
+  /** Counts of the polls that wrote nothing. */
   readonly #unwritten = noCounts()
 
   constructor(polling: Polling, units: Units, priority: Priority = 'normal') {
@@ -116,22 +116,22 @@ export class Polls {
   }
 
   /**
-   * Begins polls, `count` at most. Never rejects: `end` does.
-   * @returns whether all are begun
+   * Starts at most `count` polls. Errors are thrown by `end`.
+   * @returns whether all have started
    */
   async begin(count = Infinity): Promise<boolean> {
     for (let left = count; left > 0; left -= 1) if ((await this.#steps.next()).done) return true
     return false
   }
 
-  /** Waits for all that are begun. @throws what ended one of them and is no failure of its scope */
+  /** Waits for all started polls. @throws an error that is not the failure of a scope */
   async end(): Promise<void> {
-    // A unit that is polled again adds to the list.
+    // Units that are polled again are appended meanwhile.
     for (const unit of this.#ending) await unit
     if (this.#failure !== null) throw this.#failure.error
   }
 
-  /** Adds the polls to those of the hour, and those that wrote nothing to the day. */
+  /** Adds the counts of the polls to the hour, and of those that wrote nothing to the run of the day. */
   async write(on: On, { class: of, at }: { class: number; at: Date }): Promise<void> {
     const { found, failed, unchanged } = this.#polls
     const looks = found + failed + unchanged
@@ -141,7 +141,7 @@ export class Polls {
     await refresh.countPolls.run(on, { ...item, ...this.#unwritten, ...hour })
   }
 
-  /** Begins to poll the scopes of units, one a step. The step before a unit's first poll only reads it. */
+  /** Starts one poll per step. The step before the first poll of a unit reads the unit. */
   async *#beginUnits(units: Units): AsyncGenerator<void, void> {
     try {
       for await (const unit of units) {
@@ -164,13 +164,13 @@ export class Polls {
     }
   }
 
-  /** Commits a unit; polls again what another claim wrote to meanwhile. */
+  /** Commits a unit. If another claim has committed to its batch meanwhile, its changed scopes are polled again. */
   async #end(batch: PolledBatch, { claim, checkedAt }: Unit): Promise<void> {
     const again = await batch.end().finally(() => (this.#calls += batch.calls))
     for (const poll of batch.polls) {
       const { scope } = poll
       if (again?.has(scope.scopeNo)) continue
-      // A scope of a batch that has its own check was polled by itself meanwhile: that says nothing of class 7.
+      // A scope with its own check was polled as a thread meanwhile, so the interval is not one of class 7.
       const before = batch.isWhole ? !scope.hasOwnCheck && checkedAt : scope.checkedAt
       this.#count(poll, before ? claim.at.getTime() - before.getTime() : null)
     }
@@ -183,7 +183,7 @@ export class Polls {
     while (!(await steps.next()).done);
   }
 
-  /** @param gapMs since the poll before; null where it says nothing of the class */
+  /** @param gapMs since the previous poll; null if that was of another class */
   #count({ scope, outcome, isFailed, isWritten }: Poll, gapMs: number | null): void {
     this.#polls[outcome] += 1
     const counts = this.#unwritten
@@ -203,23 +203,22 @@ export class Polls {
   }
 }
 
-/** Failing scopes that a process remembers. A failure of any other is written again each time. */
+/** Limit of the failing scopes that a process remembers. Other failures are written each time. */
 const FAILING_MAX = 100_000
 
-/** A poll that has ended. */
 interface Poll {
   readonly scope: BatchScope
   outcome: Polled
-  /** Whether there was no usable response at all. */
+  /** Whether there was no usable response. */
   readonly isFailed: boolean
-  /** False where the scope is as it was, or fails as it did before. */
+  /** False if nothing changed, or if the failure is written already. */
   readonly isWritten: boolean
 }
 
 /** A batch under one claim: all of its scopes, or one thread. */
 class PolledBatch {
   readonly polls: Poll[] = []
-  /** Whether all of the batch is polled, so that it was checked when all of its polls have ended. */
+  /** Whether all scopes of the batch are polled, so that the end of the polls is a check of the batch. */
   readonly isWhole: boolean
   readonly #polling: Polling
   readonly #claim: RuledClaim
@@ -228,9 +227,9 @@ class PolledBatch {
   readonly #onFailure: (error: unknown) => void
   readonly #begun: Promise<void>[] = []
   #failure: { readonly error: unknown } | null = null
-  /** Calls that the budget has allowed and that are not sent. */
+  /** Calls that the budget has allowed and that have not been sent. */
   #allowedCalls = 0
-  /** Comments that were written or deleted. */
+  /** Number of comments written or deleted. */
   #comments = 0
 
   constructor(
@@ -255,7 +254,7 @@ class PolledBatch {
           return null
         },
       },
-      // The polls of a page may be half an hour apart: what they find is dated by each of them.
+      // The polls of a page may be half an hour apart, so each dates its own changes.
       seenAt: () => clock.now(),
       record: (...commit) => this.#record(...commit),
       onError: this.fail,
@@ -266,23 +265,23 @@ class PolledBatch {
     return this.#batch.call.stats.calls
   }
 
-  /** Begins to poll a scope. Never rejects: what is no failure of the scope alone fails the batch. */
+  /** Starts to poll a scope. An error that is not a failure of the scope ends the batch. */
   begin(scope: BatchScope): void {
     const poll = this.#polling.begin(() => this.#poll(scope), this.#priority)
     this.#begun.push(poll.catch(this.fail))
   }
 
-  /** Ends the batch with an error: what it has not committed is dropped. If another claim superseded it, it alone ends. */
+  /** Ends the batch, and also all others unless another claim superseded it. Uncommitted results are discarded. */
   readonly fail = (error: unknown): void => {
     this.#failure ??= { error }
     if (!(error instanceof SupersededError)) this.#onFailure(error)
   }
 
   /**
-   * Commits what is to be written, and that the batch was checked where the claim is for all of it.
-   * @returns null; where another claim wrote to the batch, the numbers of the scopes to poll again. Polls that wrote nothing
-   * are not among them: they have nothing that could be older than what is stored.
-   * @throws what ended the batch
+   * Commits the results, and the check of the batch if all of it was polled.
+   * @returns null, or, if another claim has committed to the batch, the numbers of the scopes to poll again. Polls that wrote
+   *   nothing are not repeated, because they have no result that could be out of date.
+   * @throws the error that ended the batch
    */
   async end(): Promise<ReadonlySet<number> | null> {
     const isWritten = () => this.polls.filter((poll) => poll.isWritten)
@@ -301,13 +300,12 @@ class PolledBatch {
     for (const { scope, isFailed } of isWritten())
       if (!isFailed) failing.delete(nameOf(scope))
       else if (failing.size < FAILING_MAX) failing.add(nameOf(scope))
-    // The response of a thread with a rejected record is never known, and seems to be another one each time.
+    // A thread with a rejected record has no digest, so each response counts as changed.
     if (!this.isWhole && this.#comments === 0)
       for (const poll of this.polls) if (poll.outcome === 'found') poll.outcome = 'unchanged'
     return null
   }
 
-  /** Polls a scope whose first call the budget has allowed. */
   async #poll(scope: BatchScope): Promise<void> {
     this.#allowedCalls += 1
     const isWritten = ({ outcome }: AskedResult) =>
@@ -321,12 +319,12 @@ class PolledBatch {
     this.#polling.polled(outcome, scope.organizationKey)
   }
 
-  /** Whether the end of its page or batch is the check of a scope that is as it was. */
+  /** Whether an unchanged scope needs no row of its own, because the page or batch records its check. */
   #isChecked({ hasOwnCheck, isFailing, checkedAt }: BatchScope): boolean {
     return this.isWhole ? !hasOwnCheck : !isFailing && checkedAt !== null
   }
 
-  /** Where nothing changed, only the batch's row is written; the end of the page counts the polls that wrote nothing. */
+  /** If nothing changed, only the batch's row is written. The end of the page counts the polls. */
   async #record(...[on, commit]: Parameters<RecordCommit>): Promise<boolean> {
     const claim = this.#claim
     const { counts, isEnd } = commit
@@ -348,7 +346,7 @@ function outcomeOf(result: AskedResult): Polled {
   return isFailed ? 'failed' : 'found'
 }
 
-/** A scope among those of all kinds. */
+/** Unique among all kinds. */
 function nameOf({ kind, key }: BatchScope): string {
   return `${kind} ${key}`
 }

@@ -8,35 +8,34 @@ import type { Page } from './planner.ts'
 import { databaseClock, Polling } from './polling.ts'
 import { Polls, readBatches, readThreads } from './polls.ts'
 
-/** Between two steps where there is nothing to poll. */
+/** Time until the next step if there is nothing to poll. */
 const IDLE_MS = 500
-/** Between two tries while PostgreSQL is unavailable, or refresh is switched off or paused. */
+/** Time until the next step while PostgreSQL is unavailable, or refresh is off or paused. */
 const REST_MS = 1_000
-/** Between two reads of hints. */
+/** Time between two reads of hints. */
 const HINTS_MS = 400
-/** Hints take at most this part of the budget, and never what the promise needs. */
+/** Limit of the share of the budget for hints. They never use the share that the promise requires. */
 const HINTS_SHARE_MAX = 0.5
 
-/** A page whose polls are begun, all at once or in several steps. */
+/** A page whose polls start at once or in several steps. */
 interface BegunPage {
   readonly page: Page
   readonly polls: Polls
 }
 
 /**
- * What one worker does of continuous refresh, until it is stopped: pages of threads and batches, each call within the budget
- * that all processes share. It does not use the queue, so that a lost queue loses nothing here.
+ * Continuous refresh in one worker: polls pages of threads and batches within the budget that all processes share. It does not
+ * use the queue.
  */
 export class Refresher {
   readonly #context: SyncContext
   readonly #planner: Planner
   readonly #polling: Polling
-  /** Pages of which all polls are begun. */
+  /** Pages of which all polls have started. */
   readonly #ending = new Set<Promise<void>>()
-  /** The page of batches: its polls are begun in several steps, and threads are polled in between. */
+  /** The page of batches. Its polls start in several steps, and threads are polled in between. */
   #batches: BegunPage | null = null
 
-  /** @param clock the time and the definitions; PostgreSQL's own when left out */
   constructor(
     context: SyncContext,
     budget: SharedRateLimit,
@@ -47,27 +46,27 @@ export class Refresher {
     this.#polling = new Polling(context, budget, clock)
   }
 
-  /** The item that counts what this worker does today; null before its first poll. */
+  /** As in {@link Polling}. */
   get itemId(): number | null {
     return this.#polling.item?.itemId ?? null
   }
 
-  /** Until when refresh is paused for all workers; null where it is not. */
+  /** As in {@link Polling}. */
   get pausedUntil(): Date | null {
     return this.#polling.pausedUntil
   }
 
-  /** Refreshes until the worker drains. Never rejects: what fails is logged and tried again. */
+  /** Refreshes until the worker drains. Errors are logged, and the step is repeated. */
   async run(): Promise<void> {
     await Promise.all([this.#repeat(() => this.step()), this.#repeat(() => this.pollHints())])
-    // Its next poll is refused, since the worker drains: it is given back.
+    // The worker drains, so the next poll of the page fails, and the page is returned.
     if (this.#batches !== null) await this.#begin(this.#batches, Infinity)
     await this.ended()
   }
 
   /**
-   * Begins the polls that are due next.
-   * @returns milliseconds to rest before the next step
+   * Starts the polls that are due next.
+   * @returns milliseconds until the next step
    */
   async step(): Promise<number> {
     const moment = await this.#polling.ready()
@@ -83,8 +82,8 @@ export class Refresher {
   }
 
   /**
-   * Polls the threads that callers have reported as changed, before others, within their part of the budget.
-   * @returns milliseconds to rest before the next ones
+   * Polls hinted threads with high priority, within their share of the budget.
+   * @returns milliseconds until the next step
    */
   async pollHints(): Promise<number> {
     const beganMs = performance.now()
@@ -112,12 +111,11 @@ export class Refresher {
     return Math.max(0, beganMs + (1000 * keys.length) / callsPerSecond - performance.now())
   }
 
-  /** Waits until every page of which all polls are begun has ended. */
+  /** Waits until every page of which all polls have started is finished. */
   async ended(): Promise<void> {
     await Promise.all(this.#ending)
   }
 
-  /** Does something again and again until the worker drains. */
   async #repeat(step: () => Promise<number>): Promise<void> {
     const { drained, log } = this.#context
     while (!drained.aborted) {
@@ -136,7 +134,7 @@ export class Refresher {
     return { page, polls: new Polls(polling, read(polling, keys, at)) }
   }
 
-  /** Begins polls of a page, `count` at most. @returns whether all are begun: the page then ends by itself */
+  /** Starts at most `count` polls of a page. @returns whether all have started; then the page finishes by itself */
   async #begin(begun: BegunPage, count: number): Promise<boolean> {
     if (!(await begun.polls.begin(count))) return false
     const ending = this.#end(begun)
@@ -146,7 +144,7 @@ export class Refresher {
     return true
   }
 
-  /** Ends a page when its polls have ended, or gives it back where one of them could not be made. */
+  /** Finishes a page after its polls, or returns it if one of them could not be made. */
   async #end({ page, polls }: BegunPage): Promise<void> {
     try {
       await polls.end()
