@@ -2,7 +2,7 @@ import { context, ROOT_CONTEXT, SpanStatusCode, trace } from '@opentelemetry/api
 import type { Span } from '@opentelemetry/api'
 import type { Spans } from '../../base/trace.ts'
 
-/** Spans by OpenTelemetry's API: they go to whatever provider `node --import` has registered there. */
+/** Spans by OpenTelemetry's API, for the provider that `node --import` registers. */
 export const openTelemetrySpans: Spans = {
   withSpan(name, attributes, work) {
     return trace.getTracer(TRACER).startActiveSpan(name, { attributes }, async (span) => {
@@ -20,10 +20,9 @@ export const openTelemetrySpans: Spans = {
   outside: (work) => context.with(ROOT_CONTEXT, work),
 }
 
-/** What spans of our own are found under. */
 const TRACER = 'collab-sync'
 
-/** The class alone: a message may hold what the service said. */
+/** The class only, because a message may contain text of the service. */
 function fail(span: Span, error: unknown): void {
   const name = error instanceof Error ? error.name : typeof error
   span.setStatus({ code: SpanStatusCode.ERROR, message: name })
