@@ -51,13 +51,7 @@ interface WorkerOptions {
 }
 
 /** Processes jobs until stopped, writes its heartbeat, recovers lost items and keeps the nightly schedule registered. */
-export async function startWorker(
-  app: App,
-  jobs: Readonly<Record<string, Job>>,
-  options: WorkerOptions,
-): Promise<RunningWorker> {
-  return outsideTraces(() => start(app, jobs, options))
-}
+export const startWorker: typeof start = (...given) => outsideTraces(() => start(...given))
 
 async function start(
   app: App,
