@@ -7,6 +7,9 @@ import { homeError, OWN_DATABASE, type Home } from './home.ts'
 /** The server's directory for root, if the server's account cannot access the home. */
 const OUTSIDE = '/var/lib/collab-sync'
 
+/** Accounts for root's server: of Debian and Red Hat, macOS, and other systems. */
+const NAMES = ['postgres', '_postgres', 'nobody']
+
 /**
  * The directory of the server's account, which is created if it is missing: `server` in the home, or a directory in
  * `/var/lib/collab-sync` whose path a file in the home contains. Requires the lock.
@@ -141,9 +144,6 @@ export interface Account {
   uid: number
   gid: number
 }
-
-/** Debian and Red Hat, macOS, and other systems. */
-const NAMES = ['postgres', '_postgres', 'nobody']
 
 /**
  * The account for a new server, or null for the current user. PostgreSQL refuses to run as root, so that root needs an

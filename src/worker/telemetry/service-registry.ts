@@ -72,8 +72,8 @@ const SETTLED = STATUSES.filter((status) => status !== 'queued' && status !== 'r
 export function serviceRegistry({ stored, queue }: ServiceSignals): Registry {
   const registry = new Registry()
   const rows: readonly GaugeRow[] = [
-    ['database_up', '1 if PostgreSQL can be queried, else 0.', stored ? 1 : 0],
-    ['queue_up', '1 if the queue can be queried, else 0.', queue ? 1 : 0],
+    ['database_up', 'Whether PostgreSQL can be queried (1) or not (0).', stored ? 1 : 0],
+    ['queue_up', 'Whether the queue can be queried (1) or not (0).', queue ? 1 : 0],
     ...(stored ? [...totalRows(stored), ...lastRunRows(stored), ...presentRows(stored)] : []),
     ...(queue ? queueRows(queue) : []),
   ]
