@@ -3,9 +3,9 @@ import pg from 'pg'
 import * as z from 'zod'
 
 /**
- * An address that `pg` takes, also one of a socket. What it says of TLS is replaced by words that `pg` reads as
- * docs/OPERATING.md ("PostgreSQL over TLS") defines them, and without a warning; the rest is kept as written, because a
- * password must stay as it is. `pg` reads the files of certificates for each connection, so that renewed ones are used.
+ * An address that `pg` accepts, also of a socket. Its TLS parameters are replaced by those with which `pg` does what
+ * docs/OPERATING.md ("PostgreSQL over TLS") says, without a warning. The rest is kept as written, because a password must
+ * not change. `pg` reads certificate files for each connection, so that renewed ones are used.
  */
 export const databaseAddress: z.ZodType<string, string> = z.string().transform((text, context) => {
   try {
@@ -17,7 +17,7 @@ export const databaseAddress: z.ZodType<string, string> = z.string().transform((
   }
 })
 
-/** What is wrong with an address, as the predicate of a sentence. */
+/** The message is the predicate of a sentence about the address. */
 class Fault extends Error {}
 
 const FORM =
@@ -33,7 +33,7 @@ function checked(text: string): string {
   }
 }
 
-/** What `sslmode` means, in the words of `pg`. `pg` warns of the first three, and treats them as the fourth. */
+/** Each `sslmode` as passed to `pg`, which warns about the first three and treats them as the fourth. */
 const MODES: Readonly<Record<string, string>> = {
   allow: 'verify-full',
   prefer: 'verify-full',
@@ -44,7 +44,7 @@ const MODES: Readonly<Record<string, string>> = {
   disable: 'disable',
 }
 
-/** What `ssl`, which `pg` takes too, means as an `sslmode`. */
+/** Each value of `ssl`, which `pg` accepts too, as an `sslmode`. */
 const SSL: Readonly<Record<string, string>> = {
   true: 'require',
   1: 'require',
@@ -55,7 +55,7 @@ const SSL: Readonly<Record<string, string>> = {
 const FILES = ['sslrootcert', 'sslcert', 'sslkey']
 const TLS_WORDS = ['ssl', 'sslmode', ...FILES]
 
-/** User and password may hold a comma. */
+/** User and password may contain a comma. */
 const SEVERAL_HOSTS = /^[a-z]+:\/\/(?:[^/@]*@)?[^/@]*,[^@]*$/i
 
 /** @throws Fault */
@@ -64,10 +64,10 @@ function withOwnTls(text: string): string {
   const words = Object.fromEntries(new URLSearchParams(query))
   const isSeveral = (word?: string) => word?.includes(',')
   if (SEVERAL_HOSTS.test(place) || isSeveral(words['host']) || isSeveral(words['port']))
-    throw new Fault('names several hosts, and one is supported: name that of the primary')
+    throw new Fault('names several hosts; only one is supported, that of the primary')
   if (words['target_session_attrs'] !== undefined)
     throw new Fault(
-      'has target_session_attrs, which is not supported: name the host of the primary, and leave it out',
+      'has target_session_attrs, which is not supported: remove it and name the host of the primary',
     )
   if (!TLS_WORDS.some((name) => name in words)) return text
   const replaced = [...TLS_WORDS, 'uselibpqcompat']
@@ -85,9 +85,9 @@ function modeOf(words: Record<string, string | undefined>): string[] {
   const { ssl = 'require', sslrootcert = '' } = words
   const mode = MODES[words['sslmode'] ?? SSL[ssl] ?? ssl]
   if (mode === undefined)
-    throw new Fault(`has an sslmode that is none of ${Object.keys(MODES).join(', ')}`)
+    throw new Fault(`has an unknown sslmode: use ${Object.keys(MODES).join(', ')}`)
   if (mode !== 'verify-ca') return [`sslmode=${mode}`]
-  // Anybody gets a certificate of a public authority, so that there the name of the host has to be the right one.
+  // Anyone can get a certificate of a public authority, so the name of the host must be verified.
   const isOwn = !['', 'system'].includes(sslrootcert)
   return isOwn ? ['uselibpqcompat=true', 'sslmode=verify-ca'] : ['sslmode=verify-full']
 }

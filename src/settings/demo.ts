@@ -5,14 +5,14 @@ import type { ServiceSettings, SettingNeed } from './settings.ts'
 import { SETTING_LIST } from './table.ts'
 import type { Settings } from './table.ts'
 
-/** Settings of a person that hold for the demo, too, beside those of the HTTP side; all others are as if unset. */
+/** Settings that apply to the demo, besides those of the HTTP side; all others are ignored. */
 const TAKEN_OVER = ['COLLAB_SYNC_HOME', 'LOG_LEVEL']
 
 /**
- * The settings of the demo: the embedded PostgreSQL in a home of its own, within that of a person, and nothing else of
- * theirs, so that it can neither fail for a wrong setting nor write into a real database.
- * @param options.service the stand-in, for the demo itself
- * @throws UsageError for what it takes over
+ * The settings of the demo: an embedded PostgreSQL in the directory `demo` of COLLAB_SYNC_HOME. Other settings are ignored,
+ * so that the demo neither fails because of a wrong one nor writes to a real database.
+ * @param options.service the stand-in, for the command `demo`
+ * @throws UsageError if a setting that applies is not valid
  */
 export function readDemoSettings(
   environment: Environment,
@@ -28,7 +28,7 @@ export function readDemoSettings(
   const settings = readSettings(
     {
       ...environment,
-      // An empty setting counts as unset, and wins over the file .env.
+      // An empty setting counts as unset and takes precedence over the file .env.
       ...Object.fromEntries(untaken.map((name) => [name, ''])),
       ...(service && {
         COLLAB_API_URL: service.url,

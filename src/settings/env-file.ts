@@ -1,13 +1,13 @@
 /**
- * One entry of `.env`: blank, a comment, NAME alone (which docker compose takes from the environment), or NAME=value, over
- * several lines where quotes hold line ends. `unread` is a line that is none of these.
+ * One entry of `.env`: blank, a comment, NAME alone (docker compose then uses the environment), or NAME=value, where quotes
+ * may contain line ends. `unread` is any other line.
  */
 const ENTRY = new RegExp(
   [
     String.raw`^[^\S\n]*(?:#.*|(?:export[^\S\n]+)?(?:[A-Z_][A-Z\d_]*|`,
     String.raw`(?<name>[\w.-]+)(?:[^\S\n]*=|:(?=\s))[^\S\n]*(?:`,
     String.raw`(?:'(?<single>[^']*)'|"(?<double>(?:[^"\\]|\\[^])*)"|${'`'}(?<back>[^${'`'}]*)${'`'})[^\S\n]*(?:#.*)?|`,
-    // A # within a key or a password belongs to it: as in a shell, a comment begins after a blank.
+    // As in a shell, a comment begins after a blank. Keys and passwords may contain #.
     String.raw`(?:#(?:[^\S\n].*)?)?|(?<plain>[^\s'"${'`'}].*?)(?:[^\S\n]+#.*)?`,
     String.raw`)))?[^\S\n]*$|^(?<unread>.+)$`,
   ].join(''),
@@ -19,8 +19,8 @@ const ESCAPED = /\\([nr"\\$`])/g
 const LINE_ENDS: Record<string, string> = { n: '\n', r: '\r' }
 
 /**
- * Reads a file `.env`. Variables ($NAME) are not expanded: keys and passwords hold `$`.
- * @returns the values by name, the last one where a name comes twice; and the numbers of the lines that cannot be read
+ * Reads a file `.env`. Variables ($NAME) are not expanded, because keys and passwords may contain `$`.
+ * @returns the values by name, of which the last one applies, and the numbers of lines that cannot be read
  */
 export function parseEnvFile(bytes: Uint8Array): {
   values: Record<string, string>
@@ -31,7 +31,7 @@ export function parseEnvFile(bytes: Uint8Array): {
   const unread: number[] = []
   for (const { index, 0: entry, groups = {} } of text.matchAll(ENTRY)) {
     const { name, single, double, back, plain, unread: line } = groups
-    // A NUL or a replacement character: another encoding, which a comment may have.
+    // A NUL or a replacement character shows another encoding, which only a comment may have.
     if (line !== undefined || (name !== undefined && /[\0\uFFFD]/.test(entry)))
       unread.push(text.slice(0, index).split('\n').length)
     else if (name !== undefined)
@@ -45,8 +45,8 @@ export function parseEnvFile(bytes: Uint8Array): {
 }
 
 /**
- * The text of a file in UTF-8 or UTF-16, which Windows PowerShell writes: known by the mark at its beginning, without one
- * by a NUL in every second byte. What is not valid becomes U+FFFD.
+ * The text of a file in UTF-8 or in UTF-16, which Windows PowerShell writes. UTF-16 has a mark at its beginning or a NUL in
+ * every second byte. Invalid bytes become U+FFFD.
  */
 export function decodeText(bytes: Uint8Array): string {
   const isNulFrom = (first: number) =>

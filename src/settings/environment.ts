@@ -9,12 +9,12 @@ import type { Setting } from './setting.ts'
 export type Environment = Record<string, string | undefined>
 
 /**
- * What is written for each setting, in the environment, else in the file `.env`; where NAME is a secret, also in the file
- * that NAME_FILE says. What is empty is left out.
- * @param directory where `.env` is
- * @param isRead whether the command needs a setting: no other secret's file is opened
+ * The text of each setting that is not empty: from the environment, else from the file `.env`, and for a secret NAME also
+ * from the file named in NAME_FILE.
+ * @param directory that of `.env`
+ * @param isRead whether the command needs a setting; files of other secrets are not opened
  * @returns `faults`: sentences about files, and lines of `.env`, that cannot be read
- * @throws UsageError where `.env` cannot be read
+ * @throws UsageError if `.env` cannot be read
  */
 export function readTexts(
   environment: Environment,
@@ -28,7 +28,7 @@ export function readTexts(
 
 /**
  * The names of all variables in the environment and in the file `.env` that are not empty.
- * @throws UsageError where `.env` cannot be read
+ * @throws UsageError if `.env` cannot be read
  */
 export function writtenNames(environment: Environment, directory: string): string[] {
   return Object.keys(readWritten(environment, directory, []))
@@ -37,7 +37,7 @@ export function writtenNames(environment: Environment, directory: string): strin
 function readWritten(environment: Environment, directory: string, faults: string[]): Environment {
   const written: Environment = readEnvFile(join(directory, '.env'), faults)
   for (const [name, value] of Object.entries(environment))
-    // `docker run --env-file` keeps the quotes that stand around a value.
+    // `docker run --env-file` keeps quotes around a value.
     written[name] = value?.replace(/^\s*(["'])(.*)\1\s*$/s, '$2')
   return Object.fromEntries(
     Object.entries(written)
@@ -61,7 +61,7 @@ function readEnvFile(path: string, faults: string[]): Environment {
   }
 }
 
-/** The secrets that `NAME_FILE` says where to find. The token's own file is read when the token is needed, again and again. */
+/** The secrets from files in `NAME_FILE`. COLLAB_AUTH_TOKEN_FILE is not read here, but whenever the token is needed. */
 function readSecretFiles(
   given: Environment,
   isRead: (setting: Setting) => boolean,

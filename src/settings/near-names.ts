@@ -7,16 +7,16 @@ const NAMES = SETTING_LIST.flatMap(({ setting: { name, secret } }) =>
   secret ? [name, `${name}_FILE`] : [name],
 )
 const PREFIXES = new Set(NAMES.flatMap((name) => name.match(/^[A-Z]+_/) ?? []))
-/** Letters that a name may differ by. Two of three letters behind the prefix would make another word: DATABASE_SSL. */
+/** Maximum number of different letters. After the prefix, short names may differ in one: DATABASE_SSL is another word. */
 const DISTANCE_MAX = 2
 const SHORT = 3
 
 /**
- * Names in the environment and in `.env` that are almost those of settings and begin with the prefix of one, so that their
- * values have no effect. Names that other programs read, such as HTTP_PROXY, differ by more letters.
- * @param directory where `.env` is; the working directory when left out
+ * Finds names in the environment and in `.env` that are probably misspelt settings: they have the prefix of one and differ
+ * in few letters. Names of other programs, such as HTTP_PROXY, differ in more letters.
+ * @param directory that of `.env`; default: the working directory
  * @returns a sentence for each
- * @throws UsageError where `.env` cannot be read
+ * @throws UsageError if `.env` cannot be read
  */
 export function misspeltSettings(environment: Environment, directory = process.cwd()): string[] {
   return writtenNames(environment, directory).flatMap((name) => {

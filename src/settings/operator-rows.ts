@@ -7,14 +7,14 @@ export const HTTP_ROWS = inGroup('http', {
     name: 'HTTP_HOST',
     parse: parse.hostName,
     default: '127.0.0.1',
-    meaning: 'Where `serve` listens; beyond this machine only with HTTP_TOKEN.',
+    meaning: 'Address on which `serve` listens. Other machines can connect only with HTTP_TOKEN.',
     example: '0.0.0.0',
   },
   httpPort: {
     name: 'HTTP_PORT',
     parse: parse.wholeNumber(0, 65_535),
     default: '8080',
-    meaning: 'Port of `serve`; 0 takes a free one.',
+    meaning: 'Port of `serve`; 0 selects a free one.',
   },
   httpToken: {
     name: 'HTTP_TOKEN',

@@ -4,11 +4,11 @@ import { OPERATIONS, OperationSchema } from '../documents/scope.ts'
 import type { Operation } from '../base/errors.ts'
 
 /**
- * Parsers of one setting's text, as zod types. Every complaint is a clause that follows the setting's
- * name ("must be ..."); none repeats the value, which may be a secret.
+ * Parsers of the text of a setting, as zod types. Every message follows the setting's name
+ * ("must be ...") and does not repeat the value, which may be a secret.
  */
 
-/** A whole number within bounds; digits only, so that `1e3`, `0x10` and ` 5` are not guessed at. */
+/** A whole number within bounds, of digits only: not `1e3`, `0x10` or ` 5`. */
 export function wholeNumber(min: number, max: number): z.ZodType<number, string> {
   return parser(`must be a whole number from ${min} to ${max}`, (text) => {
     const value = /^\d{1,15}$/.test(text) ? Number(text) : NaN
@@ -59,17 +59,20 @@ export const share: z.ZodType<number, string> = parser(
   },
 )
 
-/** A switch: `1` or `0`, also `true` or `false`. */
-export const flag: z.ZodType<boolean, string> = parser('must be 1 or 0', (text) =>
-  ['1', 'true'].includes(text) ? true : ['0', 'false'].includes(text) ? false : undefined,
-)
+/** `1` or `0`, also `true` or `false`. */
+export const flag = z.stringbool({
+  truthy: ['1', 'true'],
+  falsy: ['0', 'false'],
+  case: 'sensitive',
+  error: 'must be 1 or 0',
+})
 
 /** One of a few words. */
 export function oneOf<W extends string>(...words: W[]) {
   return z.enum(words, `must be one of ${words.join(', ')}`)
 }
 
-/** `users,comments` in any order, or one of them; the answer is in the order of {@link OPERATIONS}. */
+/** `users,comments` in any order, or one of them; returned in the order of {@link OPERATIONS}. */
 export const operations: z.ZodType<Operation[], string> = parser(
   'must be users, comments, or both with a comma between',
   (text) => {
@@ -79,29 +82,19 @@ export const operations: z.ZodType<Operation[], string> = parser(
   },
 )
 
+/** Headers that every request has, or that Node sets. */
+const OWN_HEADERS =
+  /^(accept-encoding|connection|content-(length|type)|expect|host|keep-alive|te|trailer|transfer-encoding|upgrade)$/i
+
 /** The name of an HTTP header that the worker does not set itself (RFC 9110, 5.6.2). */
 export const headerName = z
   .string()
   .refine(
-    (text) => /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(text) && !OWN_HEADERS.has(text.toLowerCase()),
+    (text) => /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(text) && !OWN_HEADERS.test(text),
     'must be the name of an HTTP header, and none that every request has anyway',
   )
 
-const OWN_HEADERS = new Set([
-  'accept-encoding',
-  'connection',
-  'content-length',
-  'content-type',
-  'expect',
-  'host',
-  'keep-alive',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-])
-
-/** A value that can stand in an HTTP header: printable ASCII. */
+/** The value of an HTTP header: printable ASCII. */
 export const headerValue = z
   .string()
   .regex(
@@ -109,21 +102,19 @@ export const headerValue = z
     'must be printable ASCII on one line, because it is sent as an HTTP header',
   )
 
-/** A token that people and programs show to us: long enough that nobody guesses it, and without spaces. */
+/** A token of users and programs, long enough that it cannot be guessed. */
 export const accessToken = z
   .string()
   .regex(/^[\x21-\x7e]{16,}$/, 'must be at least 16 characters of printable ASCII without spaces')
 
-/** Addresses and ranges of addresses (CIDR) with spaces or commas between; none that means everybody. */
+const AddressRange = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()])
+
+/** Addresses and ranges of addresses (CIDR), separated by spaces or commas. A range of all addresses is refused. */
 export const addressRanges: z.ZodType<string[], string> = parser(
   'must be IP addresses or ranges such as 10.0.0.0/8, with spaces between',
   (text) => {
     const ranges = text.split(/[\s,]+/)
-    const isRange = (each: string) => {
-      const [, address = '', bits] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(each) ?? []
-      const bitsMax = { 0: 0, 4: 32, 6: 128 }[isIP(address)] ?? 0
-      return bitsMax > 0 && (bits === undefined || (Number(bits) >= 1 && Number(bits) <= bitsMax))
-    }
+    const isRange = (each: string) => AddressRange.safeParse(each).success && !/\/0+$/.test(each)
     return ranges.every(isRange) ? ranges : undefined
   },
 )
@@ -137,7 +128,7 @@ export const hostName = z
     'must be a host name or an IP address, without a port',
   )
 
-/** A path under which a proxy puts the HTTP side: it can stand in front of any path of ours. */
+/** A path under which a proxy serves the HTTP side. */
 export const basePath = z
   .string()
   .regex(
@@ -148,7 +139,7 @@ export const basePath = z
 /** Any text without a NUL, such as a path or a statement. */
 export const text = z.string().regex(/^[^\0]*$/, 'must not hold a NUL character')
 
-/** A member of a comment, by the names that lead to it; none of those that say something else. */
+/** The path of a field of a comment, which is none of those with a column of their own. */
 export const memberPath = z
   .string()
   .refine(
@@ -158,20 +149,20 @@ export const memberPath = z
     'must be names of members with dots between, such as createdAt or meta.createdAt, and none that says something else (lastUpdated)',
   )
 
-/** The start of every key in Redis: BullMQ puts a colon behind it. */
+/** The start of every key in Redis, before a colon. */
 export const keyPrefix = z
   .string()
   .regex(/^[^\s\0]{1,100}$/, 'must be at most 100 characters without spaces')
 
-/** An address of Redis; kept as written, because its password must stay as it is. */
+/** An address of Redis, kept as written because its password must not change. */
 export const redisAddress = z
   .string()
   .refine(
-    (text) => /^rediss?:\/\//i.test(text) && isDecodable(text),
+    (text) => /^rediss?:\/\/(?!.*%(?![\da-f]{2}))/i.test(text) && URL.canParse(text),
     'must be an address that starts with redis:// or rediss:// (special characters in a password are written as %XX)',
   )
 
-/** The service's base address, without a slash at its end: http(s), with no credentials, query or fragment in it. */
+/** The service's base address; slashes at its end are removed. */
 export const serviceAddress = z
   .url({
     protocol: /^(http|https)$/,
@@ -188,39 +179,22 @@ export function hasCredentials(text: string): boolean {
   return username + password !== ''
 }
 
-function isDecodable(text: string): boolean {
-  try {
-    const { username, password } = new URL(text)
-    decodeURIComponent(username + password)
-    return true
-  } catch {
-    return false
-  }
-}
-
-const UNITS_MS: Readonly<Record<string, number>> = {
-  s: 1000,
-  m: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
-}
-
 /** A length of time, such as `26h`, `90m` or `1h30m`; in milliseconds, from a second to a year. */
 export const duration: z.ZodType<number, string> = parser(
   'must be a length of time such as 26h, 90m, 1h30m or 2d',
   (text) => {
-    if (!/^(\d{1,7}[smhd])+$/.test(text)) return undefined
-    const parts = [...text.matchAll(/(\d+)([smhd])/g)]
-    const units = parts.map(([, , unit]) => unit)
-    if (new Set(units).size < units.length) return undefined
-    const ms = parts.reduce((sum, [, n, unit = '']) => sum + Number(n) * (UNITS_MS[unit] ?? 0), 0)
-    return ms >= 1000 && ms <= 366 * 86_400_000 ? ms : undefined
+    const parts = /^(?:(\d{1,7})d)?(?:(\d{1,7})h)?(?:(\d{1,7})m)?(?:(\d{1,7})s)?$/.exec(text) ?? []
+    const [days = 0, hours = 0, minutes = 0, seconds = 0] = parts
+      .slice(1)
+      .map((n) => Number(n ?? 0))
+    const ms = (((days * 24 + hours) * 60 + minutes) * 60 + seconds) * 1000
+    return ms >= 1000 && ms <= 366 * DAY_S * 1000 ? ms : undefined
   },
 )
 
 const RECEIVER = /^(?:(slack|teams)\+)?(https?:\/\/\S+)$/i
 
-/** Addresses with spaces or line breaks between, which no address can hold; each with its shape by prefix. */
+/** Addresses separated by spaces or line breaks; the prefix of each selects the format of its messages. */
 export const receivers: z.ZodType<{ shape: 'json' | 'slack' | 'teams'; url: string }[], string> =
   parser(
     'must be addresses with spaces between, each starting with https:// (slack+https://, teams+https:// for these two), without a user name or password',
@@ -235,21 +209,15 @@ export const receivers: z.ZodType<{ shape: 'json' | 'slack' | 'teams'; url: stri
   )
 
 /** A signing secret as the Standard Webhooks specification writes it: `whsec_` and 24 to 64 bytes in base64. */
-export const signingSecret: z.ZodType<string, string> = parser(
-  'must be whsec_ and 24 to 64 bytes in base64 (make one with: echo whsec_$(openssl rand -base64 32))',
-  (text) => {
-    const [, base64] = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(text) ?? []
-    if (base64 === undefined) return undefined
-    const { length } = Buffer.from(base64, 'base64')
-    return length >= 24 && length <= 64 ? text : undefined
-  },
-)
+export const signingSecret = z
+  .string()
+  .regex(
+    /^whsec_[A-Za-z0-9+/]{32,86}={0,2}$/,
+    'must be whsec_ and 24 to 64 bytes in base64 (make one with: echo whsec_$(openssl rand -base64 32))',
+  )
 
-/** A parser of a setting; `read` gives undefined for what it cannot mean. */
-export function parser<T>(
-  complaint: string,
-  read: (text: string) => T | undefined,
-): z.ZodType<T, string> {
+/** A parser of a setting; `read` returns undefined for a text that is not valid. */
+function parser<T>(complaint: string, read: (text: string) => T | undefined): z.ZodType<T, string> {
   return z.string().transform((text, context) => {
     const value = read(text)
     if (value !== undefined) return value

@@ -1,6 +1,6 @@
 import type * as z from 'zod'
 
-/** Settings that are read together: those of a group that a command does not need are not even checked. */
+/** Settings that commands need together. */
 export type SettingGroup =
   'service' | 'database' | 'queue' | 'http' | 'sync' | 'catalog' | 'telemetry' | 'notify'
 
@@ -9,12 +9,12 @@ export interface Setting {
   readonly name: string
   readonly group: SettingGroup
   readonly parse: z.ZodType<unknown, string>
-  /** As a person would write it; without one an unset setting has no value. */
+  /** As written in the environment. Without a default, an unset setting has no value. */
   readonly default?: string
-  /** Must be set where its group is needed. */
+  /** Must be set for commands that need its group. */
   readonly required?: true
   readonly meaning: string
-  /** Where it is left out, the default is one. */
+  /** If it is missing, the default is the example. */
   readonly example?: string
   /** Its value, or a password in it, never appears in a message. */
   readonly secret?: true

@@ -6,21 +6,18 @@ import { SETTING_LIST, SETTINGS } from './table.ts'
 import type { Setting, SettingGroup } from './setting.ts'
 import type { Settings } from './table.ts'
 
-/** What a command needs of the settings. `catalog` makes CATALOG_SQL required. */
+/** The groups of settings that a command needs. `catalog` makes CATALOG_SQL required. */
 export type SettingNeed = Exclude<SettingGroup, 'sync' | 'telemetry' | 'notify'>
 
-/** What `need: ['service']` promises beyond {@link Settings}; and one of `authToken`, `authTokenFile`. */
+/** What `need: ['service']` adds to {@link Settings}; also one of `authToken` and `authTokenFile`. */
 export type ServiceSettings = Required<Pick<Settings, 'collabApiUrl' | 'apiKey'>>
 
 /**
- * Reads the settings from the environment and the file `.env`; the environment wins, and nothing is
- * written back to it. A setting that is empty counts as unset, as compose files pass it. Of a secret NAME, NAME_FILE may
- * say which file holds it.
- * Settings of `service`, `database` and `queue` are looked at only where they are needed, so that a
- * command is not stopped by what it does not use; those of `sync`, `catalog`, `telemetry`
- * and `notify` always.
- * @param options.need what the command uses, as a literal: the type of the answer follows it
- * @param options.directory where `.env` is; the working directory when left out
+ * Reads the settings from the environment and the file `.env`; the environment wins. An empty setting counts as unset, as
+ * compose files pass it. A file named in NAME_FILE may contain the secret NAME.
+ * Settings of `service`, `database`, `queue` and `http` are checked only if the command needs them, the others always.
+ * @param options.need what the command uses, as a literal: the type of the result follows it
+ * @param options.directory that of `.env`; default: the working directory
  * @throws UsageError with one line for every fault: the setting, what is wrong with it, an example
  */
 export function readSettings<Need extends SettingNeed>(
@@ -50,23 +47,23 @@ export function readSettings<Need extends SettingNeed>(
   return settings
 }
 
-/** @throws UsageError where what lets somebody in is the example of our documents, which everybody knows */
+/** @throws UsageError if HTTP_TOKEN is the example from the documentation */
 export function requireOwnToken(settings: Settings): void {
   if (settings.httpToken === SETTINGS.httpToken.example)
     throw new UsageError(
-      'HTTP_TOKEN is the example of the documents, which everybody knows: make one with openssl rand -hex 32.',
+      'HTTP_TOKEN is the example from the documentation, which is public. Create one with: openssl rand -hex 32',
     )
 }
 
 function isRead(setting: Setting, need: readonly SettingNeed[]): boolean {
   const { group } = setting
   if (['sync', 'telemetry', 'notify', 'catalog'].includes(group)) return true
-  // It allows plain addresses in NOTIFY_URL too.
+  // It also applies to NOTIFY_URL.
   if (setting === SETTINGS.allowHttp && need.includes('http')) return true
   return need.some((each) => each === group)
 }
 
-/** The faults of settings that do not go together, or that need one another. */
+/** Faults of settings that contradict or need one another. */
 function faultsTogether(
   settings: Partial<Settings>,
   given: Environment,
@@ -88,29 +85,29 @@ function faultsTogether(
     [
       callsService && isRefused(settings.collabApiUrl),
       SETTINGS.collabApiUrl,
-      'must start with https:// (or set COLLAB_ALLOW_HTTP=1: key and token then cross the network in the clear)',
+      'must start with https:// (or set COLLAB_ALLOW_HTTP=1: key and token then cross the network unencrypted)',
     ],
     [
       callsService && !!keyHeader && keyHeader.toLowerCase() === tokenHeader?.toLowerCase(),
       SETTINGS.authTokenHeader,
-      'must be another header than that of COLLAB_API_KEY_HEADER',
+      'must differ from COLLAB_API_KEY_HEADER',
     ],
     [
       notifies && notifyUrls.some(({ url }) => isRefused(url)),
       SETTINGS.notifyUrls,
-      'must start with https:// beyond this machine (or set COLLAB_ALLOW_HTTP=1)',
+      'must start with https:// unless the receiver is on this machine (or set COLLAB_ALLOW_HTTP=1)',
     ],
     [
       notifies && !settings.notifySecret && notifyUrls.some(({ shape }) => shape === 'json'),
       SETTINGS.notifySecret,
-      'is not set, but NOTIFY_URL has a receiver that is to check who sends',
+      'is not set, but NOTIFY_URL has a receiver that checks signatures',
     ],
     [
       isSet('catalogDatabaseUrl') && !isSet('catalogSql') && !need.includes('catalog'),
       SETTINGS.catalogSql,
       'is not set, but CATALOG_DATABASE_URL is',
     ],
-    // The embedded PostgreSQL holds nothing but our own tables, so there is nothing to ask there.
+    // The embedded PostgreSQL contains only our own tables.
     [
       isSet('catalogSql') && !isSet('catalogDatabaseUrl') && !isSet('databaseUrl'),
       SETTINGS.catalogDatabaseUrl,
@@ -118,15 +115,14 @@ function faultsTogether(
     ],
   ]
   const faults = rules.flatMap(([isBroken, ...rest]) => (isBroken ? [fault(...rest)] : []))
-  // What continuous refresh may send is a part of what all may send.
   if (refreshBudget > rateLimit)
     faults.push(
-      `REFRESH_BUDGET is ${refreshBudget} calls a second and SYNC_RATE_LIMIT ${rateLimit}: the budget is a part of the limit, and must not be above it.`,
+      `REFRESH_BUDGET is ${refreshBudget} calls a second, more than SYNC_RATE_LIMIT (${rateLimit}). The budget is a part of the limit.`,
     )
   return faults
 }
 
-/** Whether an address leads to another machine without TLS. */
+/** True for http:// to another machine. */
 function isWithoutTls(url: string): boolean {
   const { protocol, hostname } = new URL(url)
   return protocol === 'http:' && !isThisMachine(hostname)
@@ -137,7 +133,7 @@ function fault(setting: Setting, complaint: string): string {
 }
 
 function shown(setting: Setting, text: string): string {
-  // What looks like an address or a header may hold a credential in a place that only its owner knows.
+  // An address or a header may contain a credential.
   if (setting.secret || /[@:=?]/.test(text)) return ''
   return `, not ${JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}...` : text)}`
 }

@@ -20,12 +20,12 @@ type Table = typeof SETTINGS
 type Member = keyof Table
 type Defaulted = { [M in Member]: Table[M] extends { default: string } ? M : never }[Member]
 
-/** What the settings say, in plain values. A member without a default is missing where it is unset. */
+/** The parsed settings. An unset one without a default is missing. */
 export type Settings = { [M in Defaulted]: z.output<Table[M]['parse']> } & {
   [M in Exclude<Member, Defaulted>]?: z.output<Table[M]['parse']>
 }
 
-/** The table's rows with their members, in its order. */
+/** The rows of the table, in its order. */
 export const SETTING_LIST: readonly { member: Member; setting: Setting }[] = (
   Object.keys(SETTINGS) as Member[]
 ).map((member) => ({ member, setting: SETTINGS[member] }))

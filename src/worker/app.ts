@@ -30,47 +30,46 @@ import { SentCalls } from '../core/sync/counts.ts'
 import { ScopeSlots } from '../core/sync/fetch/slots.ts'
 import { ObservedMembers } from '../features/observe/observed-members.ts'
 
-/** A job, or `refresh`, that a worker has begun and not ended. */
+/** A job, or `refresh`, in progress in a worker. */
 export interface WorkInProgress {
   readonly job: string
   readonly runId?: string | undefined
   readonly itemId?: number | undefined
 }
 
-/** Everything a worker works with. */
+/** What jobs and commands use. */
 export interface App {
   readonly settings: Settings
   readonly log: Log
   readonly store: Store
   readonly sync: SyncContext
   readonly queue: JobQueue
-  /** Takes over the lowest `SYNC_RATE_LIMIT` of live workers; to be repeated, since workers come and go. */
+  /** Applies the lowest `SYNC_RATE_LIMIT` of live workers. Call it repeatedly, because workers start and stop. */
   followRateLimit(): Promise<void>
-  /** Calls that all processes may send for continuous refresh; null where there is none. */
+  /** Rate limit of all processes for continuous refresh; null if there is no refresh. */
   readonly refreshBudget: SharedRateLimit | null
   /** Reported by a worker that cannot stop in time. */
   readonly inProgress: Set<WorkInProgress>
-  /** Hands items of runs to the queue. */
+  /** Adds items of runs to the queue. */
   deliver(items: readonly Item[]): Promise<void>
-  /** Reads the catalog anew from the user's own query, if there is one. Where that fails it stays as it is, and that is noted. */
+  /** Imports the catalog from CATALOG_SQL, if it is set. If that fails, the catalog stays unchanged and the error is logged. */
   refreshCatalog(): Promise<void>
-  /** Calls that wait are given up; calls in flight end. */
+  /** Aborts calls that wait; calls in flight continue. */
   drain(): void
-  /** Gives up calls in flight too. */
+  /** Also aborts calls in flight. */
   abandon(): void
   close(): Promise<void>
 }
 
-/** Is called with what a worker does: calls, commits, runs. */
+/** Receives calls, commits and finished runs, for metrics. */
 export interface AppWatch extends SyncWatch {
   called(call: CallReport): void
 }
 
 /**
  * Opens the service client, the shared rate limit and the queue on an open store.
- * @param watch is called with what is done, for metrics
- * @throws EnvironmentError where the schema is not this program's or the queue cannot be reached; UsageError for a
- *   setting that cannot be used, or is another one than the database's
+ * @throws EnvironmentError if the schema has another version or the queue cannot be reached; UsageError if a setting cannot be
+ *   used or differs from the one stored in the database
  */
 export async function openApp(
   settings: Settings & ServiceSettings,
@@ -84,11 +83,11 @@ export async function openApp(
   const queue = await openQueue(store.queuePlace, log)
   const rateLimit = await openRateLimits(settings, store, log)
   try {
-    // verify and a dry run call the service without a heartbeat.
+    // Here too, because verify and a dry run have no heartbeat.
     await rateLimit.followLowest(store.database)
     return createApp(settings, { store, queue, rateLimit }, log, watch)
   } catch (error) {
-    // A connection that is left open keeps the process alive.
+    // An open connection would keep the process alive.
     await rateLimit.close()
     await queue.close()
     throw error
@@ -159,10 +158,10 @@ function createApp(
       try {
         const done = await refreshCatalog(store.database, query, options)
         if (done.held === null) log.info(done, 'catalog refreshed')
-        else log.error(done, 'the catalog was left as it is: CATALOG_SQL lacks too much of it')
+        else log.error(done, 'the catalog is unchanged: CATALOG_SQL lacks too many of its scopes')
       } catch (error) {
         if (!(error instanceof UsageError || error instanceof EnvironmentError)) throw error
-        log.error({ reason: error.message }, 'the catalog was left as it is')
+        log.error({ reason: error.message }, 'the catalog is unchanged')
       }
     },
     drain: () => draining.abort(new DrainingError('The worker is stopping.')),
@@ -177,10 +176,7 @@ function createApp(
 
 type RateLimits = Awaited<ReturnType<typeof openRateLimits>>
 
-/**
- * The calls a second that all processes agree on, and those of continuous refresh among them: in Redis where there is one, else
- * in PostgreSQL.
- */
+/** Opens the rate limits that all processes share, of all calls and of continuous refresh: in Redis if it is set, else in PostgreSQL. */
 async function openRateLimits(
   { rateLimit, redisUrl, refreshBudget, queuePrefix }: Settings,
   store: Store,

@@ -6,11 +6,11 @@ import type { Log } from '../base/log.ts'
 import type { QueuePlace } from '../core/queue/backend.ts'
 import type { Settings } from '../settings/table.ts'
 
-/** PostgreSQL as the settings say: the user's, or the embedded one, which runs for as long as anyone has it open. */
+/** The PostgreSQL of DATABASE_URL, or the embedded one, which runs while any process has it open. */
 export interface Store {
   readonly databaseUrl: string
   readonly database: Database
-  /** True where the embedded PostgreSQL has just been made: it has no tables yet. */
+  /** True if this call created the embedded PostgreSQL, which then has no tables. */
   readonly isNew: boolean
   /** True for the embedded PostgreSQL. */
   readonly isEmbedded: boolean
@@ -21,11 +21,11 @@ export interface Store {
 
 /**
  * Opens PostgreSQL; nothing is read yet.
- * @param options.say hears a line for a person when the embedded one takes time; the log when left out
- * @param options.signal while it is opened, and breaks its connections later: for a process that is asked to stop at its start
+ * @param options.say is called with a line for the user if the embedded PostgreSQL takes time; default: the log
+ * @param options.signal stops the opening, and later breaks the connections
  * @param options.waitMs see `openDatabase`
- * @param options.madeBy the command that creates the embedded one where there is none; without it, this call creates it
- * @throws UsageError where there is no embedded one and `madeBy` is given; UsageError, EnvironmentError where it cannot be
+ * @param options.madeBy the command that creates the embedded PostgreSQL if it is missing. Without it, this call creates it.
+ * @throws UsageError if the embedded PostgreSQL is missing and `madeBy` is given; UsageError, EnvironmentError if it cannot be
  *   started
  */
 export async function openStore(
@@ -42,7 +42,7 @@ export async function openStore(
   const { applicationName, signal, waitMs, madeBy } = options
   if (settings.databaseUrl === undefined && madeBy !== undefined) requireEmbedded(settings, madeBy)
   const say = options.say ?? ((line: string) => options.log.info(line))
-  // Loaded here only: those with a PostgreSQL of their own need none of it.
+  // Loaded only if DATABASE_URL is not set.
   const openEmbedded = async (home: string) => {
     const { openEmbeddedPostgres } = await import('./embedded/open-embedded-postgres.ts')
     return openEmbeddedPostgres({ home, log: say, signal })
@@ -72,12 +72,12 @@ export async function openStore(
   }
 }
 
-/** Keeps a command that only reads from creating 138 MB. @throws UsageError that says what to do first */
+/** Prevents a command that only reads from creating 138 MB. @throws UsageError that names the command to run first */
 function requireEmbedded({ home }: Settings, madeBy: 'migrate' | 'demo'): void {
   if (hasEmbeddedPostgres(home)) return
   throw new UsageError(
     madeBy === 'demo'
-      ? `There is nothing of the demo in ${home}. Run \`collab-sync demo\` first.`
+      ? `The demo has not run in ${home}. Run \`collab-sync demo\` first.`
       : `There is no PostgreSQL yet. Set DATABASE_URL, or run \`collab-sync migrate\` to create an embedded one in ${home}.`,
   )
 }

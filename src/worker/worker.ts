@@ -16,31 +16,31 @@ import { findWait, ReportedWaits } from '../core/sync/waits.ts'
 import type { ReportedWait } from '../core/sync/waits.ts'
 import { outsideTraces, withSpan } from '../base/trace.ts'
 
-/** Does one kind of job of `jobs/`. */
+/** Handler of one kind of job in `jobs/`. */
 export type Job = (app: App, delivered: Delivered) => Promise<unknown>
 
-/** Called as jobs begin and end; must neither throw nor wait. */
+/** Is called when jobs begin and end; must not throw. */
 export interface JobWatch {
   jobBegun(name: string): void
   jobEnded(name: string): void
 }
 
 export interface RunningWorker {
-  /** Stops: takes no job and begins no call; calls in flight end, their responses are committed, and open jobs are put back. */
+  /** Starts no more jobs and calls, waits for calls in flight, commits their responses and returns open jobs to the queue. */
   stop(): Promise<void>
 }
 
-/** Jobs in progress at a time: enough that calls wait while a batch commits. */
+/** Minimum of concurrent jobs, so that calls are waiting while a batch commits. */
 const JOBS_MIN = 8
-/** Small organizations have batches of one or two calls: they need more jobs. */
+/** Small organizations have batches of one or two calls and need more concurrent jobs. */
 const JOBS_MAX = 128
 const HEARTBEAT_MS = 5_000
 const RECOVER_MS = 10_000
-/** With the jitter of `every`, calls are written within a second after they were sent. */
+/** With the jitter of `every`, counts of calls are written within a second. */
 const WRITE_CALLS_MS = 800
 /** The name of continuous refresh among the work in progress. */
 const REFRESH = 'refresh'
-/** How long calls in flight may take to end when the worker stops; `src/cli/signals.ts` has the deadline of the whole stop. */
+/** How long a stop waits for calls in flight. `src/cli/signals.ts` has the deadline of the whole stop. */
 const GRACE_MS = 5_000
 
 interface WorkerOptions {
@@ -50,14 +50,8 @@ interface WorkerOptions {
   readonly watch?: JobWatch
 }
 
-/** Works jobs until stopped, writes its heartbeat, recovers lost items, and keeps the nightly schedule registered. */
-export async function startWorker(
-  app: App,
-  jobs: Readonly<Record<string, Job>>,
-  options: WorkerOptions,
-): Promise<RunningWorker> {
-  return outsideTraces(() => start(app, jobs, options))
-}
+/** Processes jobs until stopped, writes its heartbeat, recovers lost items and keeps the nightly schedule registered. */
+export const startWorker: typeof start = (...given) => outsideTraces(() => start(...given))
 
 async function start(
   app: App,
@@ -131,16 +125,13 @@ async function start(
       },
     }
   } catch (error) {
-    // A timer that is left would keep the process alive, and its heartbeat would report a working worker.
+    // A remaining timer would keep the process alive, and its heartbeat would report a running worker.
     await stopUpkeep()
     throw error
   }
 }
 
-/**
- * How many jobs to have in progress from now on: one more where more calls could be in flight and none waits, one less where
- * more calls wait than may be in flight.
- */
+/** The new number of concurrent jobs: one more if no call waits and more may be in flight, one less if more wait than that. */
 export function jobsInProgress(
   inProgress: number,
   { inFlight, limit, waiting }: { inFlight: number; limit: number; waiting: number },
@@ -150,7 +141,7 @@ export function jobsInProgress(
   return Math.min(inProgress + 1, Math.max(JOBS_MIN, Math.min(2 * limit, JOBS_MAX)))
 }
 
-/** Does one job: its log lines and its span have its name and ids. */
+/** Runs one job; its log lines and its span have its name and ids. */
 async function perform(
   app: App,
   { name, job }: { name: string; job: Job },
@@ -174,7 +165,6 @@ async function perform(
   }
 }
 
-/** Lists work as in progress while it runs. */
 async function listed<T>(app: App, work: WorkInProgress, run: () => Promise<T>): Promise<T> {
   app.inProgress.add(work)
   try {
@@ -211,7 +201,7 @@ async function writeHeartbeat(
   }))
     app.log.warn(
       { workerId, pid, state, openS },
-      'a worker without a heartbeat held a transaction open: it was ended',
+      'ended an open transaction of a worker without a heartbeat',
     )
   for (const { runId } of await runs.readStopping.all(database)) runSignals.abort(runId)
 }

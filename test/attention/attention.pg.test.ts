@@ -21,7 +21,7 @@ import { BEARER, unlistened } from '../http/served.ts'
 import { askPages, wordsOf } from '../pages/ask-pages.ts'
 import { hostileComments } from '../pages/hostile.ts'
 import type { FaultRule } from '../service/faults.ts'
-import { parseExposition } from '../telemetry/exposition.ts'
+import { samplesIn } from '../telemetry/exposition.ts'
 
 /** Each kind of sync.attention as it comes and goes, and everything that shows it at one state. */
 
@@ -259,11 +259,10 @@ describe('at one state', () => {
     const overview = wordsOf(await pages.get('/'))
     const server = await unlistened(app)
     const get = async (url: string) => (await server.app.inject({ url, headers: BEARER })).body
-    const families = parseExposition(await get('/metrics'))
     const metrics = new Map(
-      families
-        .get('collab_sync_attention')
-        ?.samples.map(({ labels, value }) => [labels['kind'], value]),
+      samplesIn(await get('/metrics'))
+        .filter(({ name }) => name === 'collab_sync_attention')
+        .map(({ labels, value }) => [labels['kind'], value]),
     )
     expect([...metrics.keys()]).toEqual([...ATTENTION_KINDS])
     expect(overview).toContain('4 open problems')

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Figure, Result } from './bench.ts'
 import { spread } from './print.ts'
 
-/** Ratios that have a goal, by name, as they were last accepted. */
+/** Ratios by name, as they were last accepted. */
 type Baseline = Record<string, Pick<Figure, 'median' | 'low' | 'high'>>
 
 // The suite runs from a compiled copy, and `run.js` starts it at the root of the repository.
@@ -15,7 +15,7 @@ const NOISE = 0.1
 /** Writes the ratios of a comparison to `baseline.json`, one a line. */
 export function acceptAsBaseline(result: Result): void {
   const accepted = { ...readBaseline() }
-  for (const { name, median, low, high } of ratiosWithGoal(result))
+  for (const { name, median, low, high } of ratios(result))
     accepted[name] = { median: rounded(median), low: rounded(low), high: rounded(high) }
   const lines = Object.entries(accepted).map(
     ([name, { median, low, high }]) =>
@@ -27,7 +27,7 @@ export function acceptAsBaseline(result: Result): void {
 /** A line for each ratio that is worse than the baseline by more than the noise. */
 export function worseThanBaseline(result: Result): string[] {
   const baseline = readBaseline()
-  return ratiosWithGoal(result).flatMap((now) => {
+  return ratios(result).flatMap((now) => {
     const then = baseline[now.name]
     if (then === undefined || !isWorse(now, then)) return []
     const before = `${then.median} (${then.low} to ${then.high})`
@@ -40,13 +40,13 @@ function readBaseline(): Baseline {
 }
 
 /** Ratios are comparable between machines. Times and sizes are not. */
-function ratiosWithGoal({ figures }: Result): Figure[] {
-  return figures.filter(({ goal, unit }) => goal !== null && unit === '')
+function ratios({ figures }: Result): Figure[] {
+  return figures.filter(({ unit }) => unit === '')
 }
 
 /** The whole spread lies on the wrong side of the other one, by more than the noise. */
 function isWorse(now: Figure, then: Baseline[string]): boolean {
-  return now.better === 'higher'
+  return 'atLeast' in now.goal
     ? now.high < then.low && now.median < then.median * (1 - NOISE)
     : now.low > then.high && now.median > then.median * (1 + NOISE)
 }

@@ -12,6 +12,9 @@ export interface Table {
   readonly rows: readonly (readonly (string | number)[])[]
 }
 
+/** A limit that a figure has to keep. */
+export type Goal = { readonly atLeast: number } | { readonly atMost: number }
+
 /** One number: the median of several measurements, with the lowest and the highest. */
 export interface Figure {
   /** Unique in the suite. It never changes: it is the key in `baseline.json`. */
@@ -24,9 +27,7 @@ export interface Figure {
   readonly measurements: number
   /** Empty for a ratio. */
   readonly unit: string
-  /** Null where the figure is only printed. */
-  readonly goal: { readonly atLeast: number } | { readonly atMost: number } | null
-  readonly better: 'higher' | 'lower'
+  readonly goal: Goal
 }
 
 /** A comparison: a file of `comparisons/`, listed in `comparisons/index.ts`. */
@@ -42,26 +43,10 @@ export function figure(
   name: string,
   means: string,
   values: readonly number[],
-  {
-    unit = '',
-    ...goal
-  }: { unit?: string; atLeast?: number; atMost?: number; better?: 'higher' | 'lower' },
+  { unit = '', ...goal }: Goal & { unit?: string },
 ): Figure {
-  const sorted = [...values].sort((a, b) => a - b)
-  const [low, high] = [sorted[0], sorted.at(-1)]
-  if (low === undefined || high === undefined) throw new Error(`${name} was not measured.`)
-  const { atLeast, atMost, better = atMost === undefined ? 'higher' : 'lower' } = goal
-  return {
-    name,
-    means,
-    median: median(sorted),
-    low,
-    high,
-    measurements: values.length,
-    unit,
-    goal: atLeast !== undefined ? { atLeast } : atMost !== undefined ? { atMost } : null,
-    better,
-  }
+  const [low, high] = [Math.min(...values), Math.max(...values)]
+  return { name, means, median: median(values), low, high, measurements: values.length, unit, goal }
 }
 
 export function median(values: readonly number[]): number {
@@ -73,7 +58,6 @@ export function median(values: readonly number[]): number {
 }
 
 export function isReached({ goal, median: value }: Figure): boolean {
-  if (goal === null) return true
   return 'atLeast' in goal ? value >= goal.atLeast : value <= goal.atMost
 }
 

@@ -1,14 +1,13 @@
-import { openApp } from '../../src/worker/app.ts'
+import pLimit from 'p-limit'
 import type { Item } from '../../src/core/database/claims.ts'
-import { createLog } from '../../src/base/log.ts'
 import type { CollabApi } from '../../src/core/service/client.ts'
-import { readSettings } from '../../src/settings/settings.ts'
 import { syncBatch } from '../../src/core/sync/batch.ts'
 import type { SyncContext } from '../../src/core/sync/context.ts'
 import { planPage } from '../../src/core/run/pages.ts'
 import { finishRun } from '../../src/core/run/finish.ts'
 import { startRun } from '../../src/core/run/start.ts'
 import type { BenchDatabase } from './database.ts'
+import { openProgram } from './program.ts'
 
 /** A sync without network and without queue. */
 export interface DirectSync {
@@ -17,38 +16,25 @@ export interface DirectSync {
   close(): Promise<void>
 }
 
-/** Batches in hand at a time, as a worker has. */
-const IN_HAND = 8
+/** Batches in progress at a time, as in a worker. */
+const IN_PROGRESS = 8
 
 /**
- * Opens the program with answers from memory. Each item of its runs is worked as soon as it is planned: all that a job
- * does is done, and what is left out is the delivery.
+ * Opens the program with responses from memory. Each item of its runs is executed as soon as it is planned, which is all
+ * that jobs do except for their delivery.
  */
 export async function openDirectSync(api: CollabApi, database: BenchDatabase): Promise<DirectSync> {
-  const environment = {
-    COLLAB_API_URL: 'http://127.0.0.1:1',
-    COLLAB_API_KEY: 'none',
-    COLLAB_AUTH_TOKEN: 'none',
-    DATABASE_URL: database.url,
-    LOG_LEVEL: 'warn',
-  }
-  const settings = readSettings(environment, {
-    need: ['service', 'database', 'queue'],
-    directory: '/nonexistent',
-  })
-  const store = {
-    databaseUrl: database.url,
-    database: database.pool,
-    isNew: false,
-    isEmbedded: false,
-    queuePlace: { kind: 'postgres', url: database.url } as const,
-    close: async () => {},
-  }
-  const app = await openApp(settings, store, createLog(settings.logLevel))
-  return {
-    run: () => runOnce({ ...app.sync, collabApi: api }),
-    close: () => app.close(),
-  }
+  const { app, close } = await openProgram(
+    {
+      COLLAB_API_URL: 'http://127.0.0.1:1',
+      COLLAB_API_KEY: 'none',
+      COLLAB_AUTH_TOKEN: 'none',
+      DATABASE_URL: database.url,
+      LOG_LEVEL: 'warn',
+    },
+    api,
+  )
+  return { run: () => runOnce(app.sync), close }
 }
 
 async function runOnce(context: SyncContext): Promise<number> {
@@ -60,25 +46,13 @@ async function runOnce(context: SyncContext): Promise<number> {
   return performance.now() - startedMs
 }
 
-async function workAll(context: SyncContext, items: readonly Item[]): Promise<void> {
-  const line: Item[] = [...items]
-  let working = 0
-  await new Promise<void>((resolve, reject) => {
-    const next = () => {
-      while (working < IN_HAND) {
-        const item = line.shift()
-        if (item === undefined) break
-        working += 1
-        work(context, item).then((following) => {
-          line.push(...following)
-          working -= 1
-          next()
-        }, reject)
-      }
-      if (working === 0) resolve()
-    }
-    next()
-  })
+async function workAll(
+  context: SyncContext,
+  items: readonly Item[],
+  limit = pLimit(IN_PROGRESS),
+): Promise<void> {
+  const each = async (item: Item) => workAll(context, await limit(() => work(context, item)), limit)
+  await Promise.all(items.map(each))
 }
 
 async function work(context: SyncContext, item: Item): Promise<readonly Item[]> {

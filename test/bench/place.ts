@@ -22,10 +22,10 @@ let places = 0
 export async function openPlace(
   servers: Servers,
   world: WorldSize,
-  options: { latencyMs?: number; shuffle?: boolean; prepare?: boolean } = {},
+  flags: readonly string[] = [],
 ): Promise<Place> {
   const catalogFile = join(tmpdir(), `collab-sync-bench-${process.pid}-${places++}.ndjson`)
-  const standIn = await startStandInProcess(world, { ...options, catalogFile })
+  const standIn = await startStandInProcess(world, [...flags, '--catalog', catalogFile])
   return {
     servers,
     standIn,

@@ -2,7 +2,7 @@ import Table from 'cli-table3'
 import { isReached, short } from './bench.ts'
 import type { Comparison, Figure, Result } from './bench.ts'
 
-/** Prints the tables, the figures with their goals, and one JSON line for programs. */
+/** Prints the tables, and the figures with their goals. */
 export function printResult({ name, title }: Comparison, { tables, figures }: Result): void {
   console.log(`\n== ${name}: ${title}`)
   for (const { title: heading, head, rows } of tables) {
@@ -11,12 +11,9 @@ export function printResult({ name, title }: Comparison, { tables, figures }: Re
     console.log(`${heading}\n${table.toString()}`)
   }
   for (const one of figures)
-    console.log(`  ${mark(one)} ${one.name}: ${spread(one)}, ${one.means}${goalOf(one)}`)
-  const ratios = figures.map(({ name: of, median, low, high, measurements }) => [
-    of,
-    { median, low, high, measurements },
-  ])
-  console.log(JSON.stringify({ bench: name, figures: Object.fromEntries(ratios) }))
+    console.log(
+      `  ${isReached(one) ? '+' : '-'} ${one.name}: ${spread(one)}, ${one.means}; goal: ${goalOf(one)}`,
+    )
 }
 
 /** The median with the spread beside it. */
@@ -27,13 +24,6 @@ export function spread({ median, low, high, measurements, unit }: Figure): strin
     : `${value} (${short(low)} to ${short(high)}, ${measurements} times)`
 }
 
-export function goalOf({ goal }: Figure): string {
-  if (goal === null) return ''
-  return 'atLeast' in goal
-    ? `; goal: at least ${short(goal.atLeast)}`
-    : `; goal: at most ${short(goal.atMost)}`
-}
-
-function mark(one: Figure): string {
-  return one.goal === null ? ' ' : isReached(one) ? '+' : '-'
+function goalOf({ goal }: Figure): string {
+  return 'atLeast' in goal ? `at least ${short(goal.atLeast)}` : `at most ${short(goal.atMost)}`
 }

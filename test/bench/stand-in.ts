@@ -29,20 +29,22 @@ export interface StandInState {
   /** When the first call since `resetCalls` arrived, and when the last response was sent: epoch milliseconds. */
   readonly firstAtMs: number | null
   readonly lastAtMs: number | null
-  /** Of its process since it started. */
-  readonly cpuMs: number
-  readonly changes?: readonly unknown[]
 }
 
 /** Starts the stand-in for the service as a process of its own, so that its work is not counted as ours. */
 export async function startStandInProcess(
   world: WorldSize,
-  options: { latencyMs?: number; shuffle?: boolean; prepare?: boolean; catalogFile: string },
+  flags: readonly string[],
 ): Promise<StandInProcess> {
   const program = join(import.meta.dirname, '../service/main.js')
-  const child = spawn(process.execPath, [program, ...flags(world, options)], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  })
+  const sizes = Object.entries(world).flatMap(([name, size]) => [`--${name}`, String(size)])
+  const child = spawn(
+    process.execPath,
+    [program, ...sizes, '--no-skew', '--exit-with-stdin', ...flags],
+    {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    },
+  )
   const line = await new Promise<string>((resolve, reject) => {
     createInterface({ input: child.stdout }).once('line', resolve)
     child.once('exit', (code) => reject(new Error(`The stand-in ended with ${code}.`)))
@@ -65,22 +67,4 @@ export async function startStandInProcess(
         child.kill('SIGTERM')
       }),
   }
-}
-
-function flags(
-  world: WorldSize,
-  options: { latencyMs?: number; shuffle?: boolean; prepare?: boolean; catalogFile: string },
-): string[] {
-  const sizes = Object.entries(world).flatMap(([name, size]) => [`--${name}`, String(size)])
-  return [
-    ...sizes,
-    '--no-skew',
-    '--exit-with-stdin',
-    '--latency',
-    String(options.latencyMs ?? 0),
-    '--catalog',
-    options.catalogFile,
-    ...(options.shuffle === false ? ['--no-shuffle'] : []),
-    ...(options.prepare === false ? [] : ['--prepare']),
-  ]
 }

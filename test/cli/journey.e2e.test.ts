@@ -124,7 +124,9 @@ test('a worker works what is enqueued, keeps the schedule, and ends with 0 at SI
   const port = new URL(metrics).port
   const second = await command.runProcess(['worker'], { ...settings, METRICS_PORT: port })
   expect(second.code).not.toBe(0)
-  expect(second.stderr).toMatch(new RegExp(`METRICS_PORT ${port} on 127\\.0\\.0\\.1 cannot be`))
+  expect(second.stderr).toMatch(
+    new RegExp(`METRICS_PORT ${port} cannot be opened on 127\\.0\\.0\\.1`),
+  )
   const { code, document } = await json('enqueue', '--wait')
   expect({ code, status: document.status, written: document.commentsWritten }).toEqual({
     code: 0,

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { SettingGroup } from '../../src/settings/setting.ts'
 import { SETTING_LIST } from '../../src/settings/table.ts'
 import { fileText, isThere, yamlDocuments } from './yaml-files.ts'
@@ -26,58 +26,41 @@ test('there is everything that runs, and what watches it is in a profile of its 
   ])
 })
 
-describe.each(services)('%s', (_name, service) => {
-  test('says whether it is well, unless it ends by itself', () => {
-    if (service.restart === 'no') expect(service.healthcheck).toBeUndefined()
+test.each(services)(
+  '%s has a health check, a version, local ports, and files that exist',
+  (_, part) => {
+    if (part.restart === 'no') expect(part.healthcheck).toBeUndefined()
     else {
-      expect(service.restart).toBe('unless-stopped')
-      expect(service.healthcheck.test.length).toBeGreaterThan(1)
+      expect(part.restart).toBe('unless-stopped')
+      expect(part.healthcheck.test.length).toBeGreaterThan(1)
     }
-  })
-
-  test('is of a version that is told', () => {
-    expect(service.image).toMatch(/^(collab-sync|[\w/-]+:v?\d[\w.]*)$/)
-  })
-
-  test('is open to this machine at most', () => {
-    for (const port of service.ports ?? []) expect(port).toMatch(/^127\.0\.0\.1:\d+:\d+$/)
-  })
-
-  test('mounts files that are there, and volumes and secrets that are declared', () => {
-    for (const mount of service.volumes ?? []) {
+    expect(part.image).toMatch(/^(collab-sync|[\w/-]+:v?\d[\w.]*)$/)
+    for (const port of part.ports ?? []) expect(port).toMatch(/^127\.0\.0\.1:\d+:\d+$/)
+    for (const mount of part.volumes ?? []) {
       const [source, , mode] = mount.split(':')
-      if (!source.startsWith('.')) expect(Object.keys(compose.volumes)).toContain(source)
-      else {
-        expect(isThere(source), source).toBe(true)
-        expect(mode).toBe('ro')
-      }
+      if (source.startsWith('.'))
+        expect([source, isThere(source), mode]).toEqual([source, true, 'ro'])
+      else expect(compose.volumes).toHaveProperty(source)
     }
-    for (const secret of service.secrets ?? [])
-      expect(Object.keys(compose.secrets)).toContain(secret)
-  })
+    for (const secret of part.secrets ?? []) expect(compose.secrets).toHaveProperty(secret)
+    for (const other of Object.keys(part.depends_on ?? {}))
+      expect(compose.services).toHaveProperty(other)
+  },
+)
 
-  test('waits for services that there are', () => {
-    expect(Object.keys(compose.services)).toEqual(
-      expect.arrayContaining(Object.keys(service.depends_on ?? {})),
-    )
-  })
-})
-
-test.each(ours)('%s can change neither its file system nor its rights', (_name, service) => {
-  expect(service).toMatchObject({
-    read_only: true,
-    cap_drop: ['ALL'],
-    security_opt: ['no-new-privileges:true'],
-  })
-})
-
-test.each(ours)('%s is given only settings that there are', (_name, service) => {
-  const settings = SETTING_LIST.map(({ setting }) => setting.name)
-  const given = Object.entries(service.environment)
-    .filter(([, value]) => value !== '')
-    .map(([name]) => name)
-  expect(settings).toEqual(expect.arrayContaining(given))
-})
+test.each(ours)(
+  '%s can change neither its file system nor its rights, and has known settings',
+  (_, part) => {
+    expect(part).toMatchObject({
+      read_only: true,
+      cap_drop: ['ALL'],
+      security_opt: ['no-new-privileges:true'],
+    })
+    const settings = SETTING_LIST.map(({ setting }) => setting.name)
+    const given = Object.keys(part.environment).filter((name) => part.environment[name] !== '')
+    expect(settings).toEqual(expect.arrayContaining(given))
+  },
+)
 
 test('every secret comes from .env, and those of the profile may be missing without it', () => {
   const environments = services.map(([, { environment = {} }]) =>
@@ -134,4 +117,41 @@ test('health checks start no Node.js, ask what a restart can mend, and go around
   expect(worker.healthcheck.test).toEqual(check(`http://127.0.0.1:${METRICS_PORT}/metrics`))
   const { HTTP_PORT } = serve.environment
   expect(serve.healthcheck.test).toEqual(check(`http://127.0.0.1:${HTTP_PORT}/healthz`))
+})
+
+test('Prometheus scrapes serve and the workers, with the token, the rules and the job names of the alerts', () => {
+  const [{ scrape_configs: jobs, rule_files: rules }] = yamlDocuments(
+    'docs/prometheus/prometheus.yml',
+  )
+  const { prometheus, serve, worker } = compose.services
+  const named = [...fileText('docs/alerts/collab-sync.rules.yml').matchAll(/job="([\w-]+)"/g)]
+  expect(jobs.map((job: any) => job.job_name)).toEqual(
+    expect.arrayContaining(named.map(([, name]) => name)),
+  )
+  const [ofServe, ofWorkers] = jobs
+  expect(ofServe.static_configs[0].targets).toEqual([`serve:${serve.environment.HTTP_PORT}`])
+  const port = Number(worker.environment.METRICS_PORT)
+  expect(ofWorkers.dns_sd_configs[0]).toMatchObject({ names: ['worker'], port })
+  expect(ofServe.authorization.credentials_file).toBe('/run/secrets/http_token')
+  expect(prometheus.secrets).toEqual(['http_token'])
+  expect(compose.secrets.http_token).toEqual({ environment: 'HTTP_TOKEN' })
+  expect(rules).toEqual(['/etc/prometheus/rules/*.rules.yml'])
+  expect(prometheus.volumes.map((mount: string) => mount.split(':')[1])).toContain(
+    '/etc/prometheus/rules/collab-sync.rules.yml',
+  )
+})
+
+test('Grafana has a role that reads what analysts read, and finds its dashboards', () => {
+  const { environment, volumes } = compose.services.grafana
+  const folder = 'docs/grafana/provisioning'
+  const [{ datasources }] = yamlDocuments(`${folder}/datasources/collab-sync.yml`)
+  const source = datasources.find(({ type }: any) => type.includes('postgres'))
+  const role = fileText('docs/grafana/grafana-role.sql')
+  expect(role).toContain(`create role ${source.user} login`)
+  expect(role).toContain(`grant collab_reader to ${source.user}`)
+  expect(source.secureJsonData.password).toBe('$GRAFANA_DATABASE_PASSWORD')
+  expect(environment).toContain('GRAFANA_DATABASE_PASSWORD=${GRAFANA_DATABASE_PASSWORD:-}')
+  const [{ providers }] = yamlDocuments(`${folder}/dashboards/collab-sync.yml`)
+  expect(volumes).toContain(`./docs/grafana/dashboards:${providers[0].options.path}:ro`)
+  expect(volumes).toContain(`./${folder}:/etc/grafana/provisioning:ro`)
 })

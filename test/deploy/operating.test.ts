@@ -1,32 +1,30 @@
-import type { Command } from 'commander'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createProgram } from '../../src/cli/program.ts'
 import { fileText } from './yaml-files.ts'
 
-const page = fileText('docs/OPERATING.md')
-const program = createProgram(() => {})
-
-/** What stands behind `collab-sync`, wherever the page names a command. */
-const named = [...page.matchAll(/`collab-sync ([^`]+)`|^collab-sync (.+)$/gm)].map(
-  ([, inText, inBlock]) => (inText ?? inBlock ?? '').replace(/\s+#.*$/, '').trim(),
-)
-
-describe('docs/OPERATING.md', () => {
-  test('names commands', () => {
-    expect(named.length).toBeGreaterThan(15)
-  })
-
-  test.each([...new Set(named)])('collab-sync %s is a command with these options', (line) => {
-    const [name = '', ...words] = line.split(' ')
-    let command = program.commands.find((each) => each.name() === name)
-    expect(command, name).toBeDefined()
-    const [second] = words
-    command = command?.commands.find((each) => each.name() === second) ?? command
-    const options = words.filter((word) => word.startsWith('--'))
-    expect(longOptions(command)).toEqual(expect.arrayContaining(options))
-  })
+test('docs/OPERATING.md names commands and options that exist', () => {
+  const program = createProgram(() => {})
+  const named = fileText('docs/OPERATING.md').matchAll(
+    /`collab-sync ([^`]+)`|^collab-sync (.+?)(?:\s+#.*)?$/gm,
+  )
+  const lines = [...named].map(([, inText, inBlock]) => inText ?? inBlock ?? '')
+  expect(lines.length).toBeGreaterThan(15)
+  for (const line of lines) {
+    const [name, ...words] = line.trim().split(' ')
+    const command = program.commands.find((each) => each.name() === name)
+    expect(command, line).toBeDefined()
+    const { options } = command?.commands.find((each) => each.name() === words[0]) ?? command!
+    const known = options.map(({ long }) => long)
+    for (const word of words) if (word.startsWith('--')) expect(known, line).toContain(word)
+  }
 })
 
-function longOptions(command: Command | undefined): (string | undefined)[] {
-  return command?.options.map(({ long }) => long) ?? []
-}
+test('each alert says how urgent it is, what is wrong and what to do, and has a test', () => {
+  const rules = fileText('docs/alerts/collab-sync.rules.yml')
+  const alerts = rules.split(/^ {6}- alert: /m).slice(1)
+  expect(alerts.length).toBeGreaterThanOrEqual(9)
+  for (const alert of alerts) {
+    expect(alert).toMatch(/severity: (page|ticket)\n[^]*summary: .+[^]*action: .+/)
+    expect(fileText('docs/alerts/collab-sync.rules.test.yml')).toContain(alert.split('\n')[0])
+  }
+})

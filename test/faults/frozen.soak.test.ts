@@ -94,7 +94,7 @@ describe.each(STATES)('a worker that is frozen $state', ({ condition, long }) =>
     const other = await build.start(rig.environment)
     expect(await rig.settled(runId, 150_000)).toMatchObject({ status: 'succeeded' })
     await expectTablesEqual(database, rig.world)
-    expect(other.stderr()).toMatch(/without a heartbeat held a transaction open/)
+    expect(other.stderr()).toMatch(/open transaction of a worker without a heartbeat/)
     expect(other.stderr()).toContain(held?.workerId)
     expect(await other.stop()).toBe(0)
 

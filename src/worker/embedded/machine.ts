@@ -5,13 +5,13 @@ import { EnvironmentError } from '../../base/errors.ts'
 import { homeError, type Home } from './home.ts'
 
 const TOUCH_MS = 5_000
-/** A mark of another machine, whose processes cannot be seen from here, is ignored after this. */
+/** Age after which the mark of another machine is ignored. */
 const FOREIGN_MS = 20_000
 
 /**
- * Two machines (or containers) on one data directory would each start a server and destroy it.
- * Waits until the mark of another machine is stale; throws `EnvironmentError` when that machine
- * renews it meanwhile. Hold the lock.
+ * Two machines or containers that use one data directory would each start a server and destroy the data.
+ * Waits until the mark of another machine is stale. Requires the lock.
+ * @throws EnvironmentError if that machine renews its mark
  */
 export async function waitForOtherMachine(
   home: Home,
@@ -25,7 +25,9 @@ export async function waitForOtherMachine(
     if (mark === null || mark.machine === here || Date.now() - mark.touchedAtMs >= FOREIGN_MS)
       return
     if (firstMs === undefined)
-      log(`${home.directory} was in use on ${mark.machine} a moment ago: waiting until it is not`)
+      log(
+        `${home.directory} was used on ${mark.machine} a moment ago: waiting until that machine no longer uses it`,
+      )
     else if (firstMs !== mark.touchedAtMs)
       throw new EnvironmentError(
         `COLLAB_SYNC_HOME (${home.directory}) is in use on another machine or container (${mark.machine}). The embedded PostgreSQL serves one machine: set COLLAB_SYNC_HOME to another directory, or DATABASE_URL to a PostgreSQL that both can reach.`,
@@ -36,7 +38,7 @@ export async function waitForOtherMachine(
 }
 
 /**
- * Marks the home as in use on this machine, and renews the mark until the returned function is called. Hold the lock.
+ * Marks the home as used by this machine, and renews the mark until the returned function is called. Requires the lock.
  */
 export async function keepMarked(home: Home): Promise<() => void> {
   const machine = await thisMachine()
@@ -51,7 +53,7 @@ export async function keepMarked(home: Home): Promise<() => void> {
   })
   const timer = setInterval(() => {
     const now = new Date()
-    // A mark that cannot be renewed, on a full disk say, must not stop a sync.
+    // A sync continues if the mark cannot be renewed, for example on a full disk.
     utimes(home.machineFile, now, now)
       .catch(mark)
       .catch(() => {})
@@ -60,7 +62,7 @@ export async function keepMarked(home: Home): Promise<() => void> {
   return () => clearInterval(timer)
 }
 
-/** Leaves the home to any machine. Hold the lock. */
+/** Requires the lock. */
 export async function removeMark(home: Home): Promise<void> {
   await rm(home.machineFile, { force: true })
 }
@@ -74,10 +76,7 @@ async function readMark(home: Home): Promise<{ machine: string; touchedAtMs: num
   }
 }
 
-/**
- * Where process ids mean the same as here: host name and, on Linux, the process id namespace, so
- * that two containers on one volume are kept apart.
- */
+/** Host name and, on Linux, the process ID namespace, which distinguishes containers on one volume. */
 async function thisMachine(): Promise<string> {
   const namespace = await readlink('/proc/self/ns/pid').catch(() => '')
   return `${hostname()} ${namespace}`.trim()

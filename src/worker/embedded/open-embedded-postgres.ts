@@ -10,26 +10,26 @@ import { accountOf, openServerDirectory } from './server-directory.ts'
 import { keepLogBounded, runningServer } from './server-files.ts'
 import { joinOrStart, stopServer } from './server.ts'
 
-/** A PostgreSQL that runs for as long as anyone has it open. */
+/** A PostgreSQL that runs while any process has it open. */
 export interface EmbeddedPostgres {
   /** `postgres://` URL, password included, of the database `collab_sync`. */
   url: string
   /** The same for another database of this server, such as `collab_sync_queue`. */
   urlOf(database: string): string
-  /** True when this call made the cluster: there was no data before. */
+  /** True if this call created the cluster. */
   created: boolean
-  /** Gives the server up; the last one who does stops it. Safe to call twice. */
+  /** Releases the server. The last process to do so stops it. Safe to call twice. */
   close(): Promise<void>
 }
 
 /**
- * Opens the PostgreSQL that lives in `home`: makes it, starts it, or joins the one that another
- * process has open. It listens on 127.0.0.1 only, asks for a password, and outlives a killed owner.
- * `log` gets a line for a person when something takes time or a file is put outside of `home`. When `signal` aborts it
- * rejects, leaving nothing that runs; a cluster that was just made is opened all the same, for its tables.
- *
- * Throws `UsageError` when `home` cannot be written or is someone else's, and `EnvironmentError`
- * when the server cannot run here or its data is of another major version.
+ * Opens the PostgreSQL in `home`: creates it, starts it, or uses the one that another process has open. It listens on
+ * 127.0.0.1 only, requires a password, and keeps running if the process that started it is killed.
+ * @param options.log is called with a line for the user if something takes time or a file is put outside of `home`
+ * @param options.signal when it aborts, the promise rejects and no server is left running. A cluster that was just created is
+ *   opened nevertheless, so that its tables can be created.
+ * @throws UsageError if `home` is not writable or belongs to another user; EnvironmentError if the server cannot run on this
+ *   machine or its data is of another major version
  */
 export async function openEmbeddedPostgres({
   home: homePath,
@@ -40,7 +40,7 @@ export async function openEmbeddedPostgres({
   log?: (line: string) => void
   signal?: AbortSignal | undefined
 }): Promise<EmbeddedPostgres> {
-  // First: where there is none, another home does not help.
+  // Checked first, because without a package no home can be used.
   packagedDirectory(process.platform, process.arch)
   const home = await openHome(homePath)
   return withLock(home, async () => {
@@ -49,7 +49,7 @@ export async function openEmbeddedPostgres({
     signal?.throwIfAborted()
     const created = await createClusterIfMissing(cluster, log, signal)
     const { port, isStarted } = await joinOrStart(cluster, log)
-    // Said in the address, these are not taken from PGSSLMODE, PGSSLNEGOTIATION and PGOPTIONS.
+    // These override PGSSLMODE, PGSSLNEGOTIATION and PGOPTIONS.
     const own = 'sslmode=disable&sslnegotiation=postgres&options=-c%20client_encoding%3DUTF8'
     const urlOf = (database: string) =>
       `postgres://collab_sync:${cluster.password}@127.0.0.1:${port}/${encodeURIComponent(database)}?${own}`
@@ -93,8 +93,8 @@ async function closer(cluster: Cluster, port: number): Promise<EmbeddedPostgres[
 }
 
 /**
- * Stops the server unless others have it open. One that cannot be asked, because the password file is not its own or it
- * has no connection left, is stopped only by the call that started it.
+ * Stops the server unless other processes have it open. If leases cannot be counted, because the password is wrong or no
+ * connection is left, only the call that started the server stops it.
  */
 async function stopIfUnused(cluster: Cluster, isStarted = false): Promise<void> {
   const running = await runningServer(cluster.dataDirectory)

@@ -4,14 +4,16 @@ import { dirname, join } from 'node:path'
 import { EnvironmentError, UsageError } from '../../base/errors.ts'
 import { homeError, OWN_DATABASE, type Home } from './home.ts'
 
-/** Where root's server goes when its account cannot pass through the home's parents. */
+/** The server's directory for root, if the server's account cannot access the home. */
 const OUTSIDE = '/var/lib/collab-sync'
 
+/** Accounts for root's server: of Debian and Red Hat, macOS, and other systems. */
+const NAMES = ['postgres', '_postgres', 'nobody']
+
 /**
- * The directory that the server's account owns and keeps its data in, made if it is missing:
- * `server` in the home, or a directory below `/var/lib/collab-sync` that a note in the home names.
- * Throws `UsageError` when it belongs to another user, `EnvironmentError` when it is gone or out
- * of reach. Hold the lock.
+ * The directory of the server's account, which is created if it is missing: `server` in the home, or a directory in
+ * `/var/lib/collab-sync` whose path a file in the home contains. Requires the lock.
+ * @throws UsageError if it belongs to another user; EnvironmentError if it is missing or not accessible
  */
 export async function openServerDirectory(
   home: Home,
@@ -26,7 +28,7 @@ export async function openServerDirectory(
   }
   if (noted !== null)
     throw new EnvironmentError(
-      `The data of COLLAB_SYNC_HOME (${home.directory}) was kept in ${noted}, which is gone: bring it back, or delete ${home.noteFile} and ${home.passwordFile} to begin anew.`,
+      `The data of COLLAB_SYNC_HOME (${home.directory}) was in ${noted}, which no longer exists: restore it, or delete ${home.noteFile} and ${home.passwordFile} to create a new PostgreSQL.`,
     )
   try {
     const account = await accountForNewServer()
@@ -62,27 +64,27 @@ async function checkOwner(home: Home, directory: string, owner: Account): Promis
   if (self === undefined) return
   if (self !== 0 && owner.uid !== self)
     throw new UsageError(
-      `COLLAB_SYNC_HOME (${home.directory}) belongs to another user (its server runs as user id ${owner.uid}): run as the user who made it, or set COLLAB_SYNC_HOME to a directory of your own.`,
+      `COLLAB_SYNC_HOME (${home.directory}) belongs to another user (its server runs as user id ${owner.uid}): run as the user who created it, or set COLLAB_SYNC_HOME to a directory of your own.`,
     )
   if (self === 0 && owner.uid === 0)
     throw new EnvironmentError(
-      `${directory} belongs to root, and PostgreSQL does not run as root: give it back to the user it belonged to (chown -R), or set COLLAB_SYNC_HOME to another directory.`,
+      `${directory} belongs to root, and PostgreSQL does not run as root: change its owner back (chown -R), or set COLLAB_SYNC_HOME to another directory.`,
     )
   if (self === 0 && !(await canTraverse(directory, owner)))
     throw new EnvironmentError(
-      `The PostgreSQL in ${directory} runs as user id ${owner.uid}, who may not pass through the directories above it: allow that (chmod o+x), or set COLLAB_SYNC_HOME to another directory.`,
+      `The PostgreSQL in ${directory} runs as user id ${owner.uid}, who cannot access the directories above it: allow that (chmod o+x), or set COLLAB_SYNC_HOME to another directory.`,
     )
 }
 
-/** What others may not do for PostgreSQL to start: write as the group, and anything as anybody else. */
+/** Rights with which PostgreSQL refuses to start: write for the group, and all rights of others. */
 const FORBIDDEN = 0o027
 
 /**
- * Takes the rights from a data directory with which PostgreSQL refuses to start: a volume with an `fsGroup` gives them at
- * every mount, an unpacked backup may have them. 0750 is allowed and stays. The directory of another user is left alone:
- * PostgreSQL says what is wrong.
+ * Removes the rights from a data directory with which PostgreSQL refuses to start. A volume with an `fsGroup` gets them at
+ * every mount, and an unpacked backup may have them. 0750 is allowed and stays. The directory of another user is not
+ * changed, because PostgreSQL reports the problem.
  * @param uid the user that the server runs as; undefined on Windows
- * @throws EnvironmentError where the file system keeps the rights
+ * @throws EnvironmentError if the file system keeps the rights
  */
 export async function restrictDataDirectory(
   directory: string,
@@ -113,15 +115,15 @@ async function makeOutside(
   account: Account,
   log: (line: string) => void,
 ): Promise<string> {
-  // Set apart from the umask: the account has to pass through, and may see nothing else there.
+  // Independent of the umask: the account needs access to its directory, but may not list the others.
   if ((await mkdir(OUTSIDE, { recursive: true })) !== undefined) await chmod(OUTSIDE, 0o711)
   const hash = createHash('sha256').update(home.directory).digest('hex').slice(0, 12)
-  // Never one that is there already: it holds the data of a home that was deleted or moved.
+  // Always a new one, because an existing one contains the data of a home that was deleted or moved.
   const directory = await mkdtemp(join(OUTSIDE, `${hash}-`))
   await chown(directory, account.uid, account.gid)
   await writeFile(home.noteFile, `${directory}\n`)
   log(
-    `${home.directory} cannot be reached by the user that PostgreSQL runs as (id ${account.uid}): its data goes to ${directory}`,
+    `The user that PostgreSQL runs as (id ${account.uid}) cannot access ${home.directory}: the data is stored in ${directory}`,
   )
   return directory
 }
@@ -131,24 +133,22 @@ function accountError(home: Home, error: unknown): Error {
   const code = (error as NodeJS.ErrnoException).code
   if (process.getuid?.() === 0 && (code === 'EPERM' || code === 'EINVAL'))
     return new EnvironmentError(
-      `PostgreSQL does not run as root, and this root may not hand files to another user (${code}): run as an ordinary user, or ${OWN_DATABASE}.`,
+      `PostgreSQL does not run as root, and this root user cannot change the owner of files (${code}): run as another user, or ${OWN_DATABASE}.`,
       { cause: error },
     )
   return homeError(home.directory, error)
 }
 
-/** The user that the server runs as, where that is not our own. */
+/** The user that the server runs as, if it is not the current one. */
 export interface Account {
   uid: number
   gid: number
 }
 
-/** Debian and Red Hat, macOS, and what every other system has. */
-const NAMES = ['postgres', '_postgres', 'nobody']
-
 /**
- * The account for a new server, or null for our own: PostgreSQL refuses to run as root, so root
- * lends it one that may do nothing else. Throws `EnvironmentError` when there is no such account.
+ * The account for a new server, or null for the current user. PostgreSQL refuses to run as root, so that root needs an
+ * unprivileged account.
+ * @throws EnvironmentError if there is no such account
  */
 async function accountForNewServer(): Promise<Account | null> {
   if (process.getuid?.() !== 0) return null
@@ -160,18 +160,18 @@ async function accountForNewServer(): Promise<Account | null> {
     if (user !== undefined) return { uid: Number(user[2]), gid: Number(user[3]) }
   }
   throw new EnvironmentError(
-    `PostgreSQL does not run as root, and /etc/passwd has none of the users that it could run as (${NAMES.join(', ')}): add one, or ${OWN_DATABASE}.`,
+    `PostgreSQL does not run as root, and /etc/passwd has none of the users ${NAMES.join(', ')}: add one of them, or ${OWN_DATABASE}.`,
   )
 }
 
-/** The account of a server that is there: the owner of its directory, or null for our own. */
+/** The account of an existing server: the owner of its directory, or null for the current user. */
 export async function accountOf(serverDirectory: string): Promise<Account | null> {
   if (process.getuid?.() !== 0) return null
   const { uid, gid } = await stat(serverDirectory)
   return { uid, gid }
 }
 
-/** Whether the account may pass through a directory and all above it, judged by their modes. */
+/** Whether the modes of a directory and its parents let the account access it. */
 export async function canTraverse(path: string, account: Account): Promise<boolean> {
   for (let directory = await realpath(path); ; directory = dirname(directory)) {
     const { mode, uid, gid } = await stat(directory)

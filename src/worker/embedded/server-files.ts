@@ -3,15 +3,15 @@ import { copyFile, open, readFile, rm, stat, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 
-/** With the one before it, never more than about twice this on disk. */
+/** Maximum size of the log; the previous one is kept as well. */
 const MOST_BYTES = 10 * 1024 * 1024
 const CHECK_MS = 600_000
 const TAIL_BYTES = 4096
 
-/** Bounds the log now and then until the returned function is called; does not hold the process. */
+/** Bounds the log at intervals until the returned function is called. The timer does not keep the process alive. */
 export function keepLogBounded(file: string, mostBytes = MOST_BYTES): () => void {
   const timer = setInterval(() => {
-    // A log that cannot be cut, on a full disk say, must not stop a sync.
+    // A sync continues if the log cannot be truncated, for example on a full disk.
     boundLog(file, mostBytes).catch(() => {})
   }, CHECK_MS)
   timer.unref()
@@ -19,8 +19,8 @@ export function keepLogBounded(file: string, mostBytes = MOST_BYTES): () => void
 }
 
 /**
- * Moves the content of a log that is too long to `<file>.1`. The server keeps the file open in
- * append mode, so it is emptied in place and not renamed.
+ * Copies a log that is too long to `<file>.1` and truncates it. It is not renamed, because the server has it open in append
+ * mode.
  */
 export async function boundLog(file: string, mostBytes = MOST_BYTES): Promise<void> {
   if ((await sizeOf(file)) <= mostBytes) return
@@ -28,7 +28,7 @@ export async function boundLog(file: string, mostBytes = MOST_BYTES): Promise<vo
   await truncate(file)
 }
 
-/** Length of the log in bytes, 0 if there is none. */
+/** Length of the log in bytes; 0 if it does not exist. */
 export async function sizeOf(file: string): Promise<number> {
   return stat(file).then(
     ({ size }) => size,
@@ -36,7 +36,7 @@ export async function sizeOf(file: string): Promise<number> {
   )
 }
 
-/** What was written since the log was that long; only its end when that is a lot. */
+/** The text after a byte of the log, at most its last 4 kB. */
 export async function logSince(file: string, fromByte: number): Promise<string> {
   const from = Math.max(fromByte, (await sizeOf(file)) - TAIL_BYTES)
   const handle = await open(file, 'r')
@@ -49,14 +49,14 @@ export async function logSince(file: string, fromByte: number): Promise<string> 
   }
 }
 
-/** What a server says about itself in `postmaster.pid` of its data directory. */
+/** The contents of `postmaster.pid` in the data directory. */
 interface PidFile {
   pid: number
   port: number
   isReady: boolean
 }
 
-/** Null when there is none: no server, or one that was stopped properly. */
+/** Null if the file does not exist: there is no server, or it was stopped properly. */
 export async function readPidFile(dataDirectory: string): Promise<PidFile | null> {
   const text = await readFile(pathOf(dataDirectory), 'utf8').catch(() => null)
   if (text === null) return null
@@ -69,16 +69,15 @@ export async function readPidFile(dataDirectory: string): Promise<PidFile | null
   }
 }
 
-/** What the running server says about itself; null when none runs, whatever its file says. */
+/** The `postmaster.pid` of a running server; null if none is running, even if the file exists. */
 export async function runningServer(dataDirectory: string): Promise<PidFile | null> {
   const found = await readPidFile(dataDirectory)
   return found !== null && (await isPostmasterOf(dataDirectory, found.pid)) ? found : null
 }
 
 /**
- * PostgreSQL handles a stale postmaster.pid itself, unless its process id is in use again, which
- * is the rule in a restarted container. Removed only then: the file also leads PostgreSQL to
- * surviving processes of a killed server, which it finds by the directory's inode as well.
+ * Removes a stale postmaster.pid if another process has its process ID, as is usual in a restarted container. PostgreSQL
+ * handles other stale files itself, and uses them to find surviving processes of a killed server.
  */
 export async function dropMisleadingPidFile(dataDirectory: string, found: PidFile): Promise<void> {
   if (!isAlive(found.pid) || (await isPostmasterOf(dataDirectory, found.pid))) return
@@ -91,12 +90,12 @@ function pathOf(dataDirectory: string): string {
 
 const run = promisify(execFile)
 
-/** Whether this process is the PostgreSQL server of that data directory, not one that got its id. */
+/** Whether a process is the PostgreSQL server of a data directory, and not another one with the same ID. */
 async function isPostmasterOf(dataDirectory: string, pid: number): Promise<boolean> {
   if (!isAlive(pid)) return false
   if (process.platform === 'win32') return true
   if (process.platform === 'linux') {
-    // The command line, because root in a container may not read the working directory of others.
+    // The command line, because root in a container cannot read the working directory of other processes.
     const commandLine = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
     const words = commandLine.split('\0')
     return words[1] === '-D' && words[2] === dataDirectory
@@ -107,7 +106,7 @@ async function isPostmasterOf(dataDirectory: string, pid: number): Promise<boole
   )
 }
 
-/** Whether any process has this id, a killed one that nobody collected included. */
+/** Whether any process has this ID, including a killed one that its parent has not collected. */
 function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)

@@ -18,10 +18,10 @@ import {
   sizeOf,
 } from './server-files.ts'
 
-/** How long processes of a killed server may take to notice and go. */
+/** How long processes of a killed server may take to end. */
 const LEFTOVERS_MS = 60_000
 const PORT_TRIES = 5
-/** A start replays what a crash left over: minutes at most, with the default size of the WAL. */
+/** Recovery after a crash takes minutes at most, with the default size of the WAL. */
 const START_MS = 600_000
 const START_S = String(START_MS / 1000)
 const POLL_MS = 20
@@ -30,9 +30,9 @@ const EXPLAIN_MS = 30_000
 const run = promisify(execFile)
 
 /**
- * The port of the running server, which is started if it does not run. Hold the lock.
- * PostgreSQL's own interlock (postmaster.pid and shared memory) stays the last word on whether a
- * second server may touch the data, so a start that it refuses is looked at again, not forced.
+ * The port of the running server, which is started if necessary. Requires the lock. PostgreSQL's own interlock
+ * (postmaster.pid and shared memory) decides whether a server may use the data. A start that it refuses is tried again, not
+ * forced.
  */
 export async function joinOrStart(
   cluster: Cluster,
@@ -45,10 +45,10 @@ export async function joinOrStart(
     if (running !== null) return { port: running.port, isStarted: false }
     const crashed = await readPidFile(cluster.dataDirectory)
     if (crashed !== null) {
-      log('PostgreSQL was not stopped properly: it repairs its data and starts')
+      log('PostgreSQL was not stopped properly: it recovers its data and starts')
       await dropMisleadingPidFile(cluster.dataDirectory, crashed)
     }
-    // The port it had, if any: another command may still be connected to it by its URL.
+    // The previous port, because another process may still use its URL.
     const port = portTries === 0 && crashed !== null ? crashed.port : await freePort()
     const outcome = await startServer(cluster, port)
     if (outcome === 'ready') return { port, isStarted: true }
@@ -58,7 +58,7 @@ export async function joinOrStart(
   }
 }
 
-/** Stops the server, which is that process. */
+/** Stops the server, which has this process ID. */
 export async function stopServer(cluster: Cluster, pid: number): Promise<void> {
   const { dataDirectory, binaries, account, serverDirectory, home } = cluster
   await run(binaries.pgCtl, ['stop', '-D', dataDirectory, '-m', 'fast', '-w', '-t', '300'], {
@@ -66,7 +66,7 @@ export async function stopServer(cluster: Cluster, pid: number): Promise<void> {
     cwd: serverDirectory,
     env: serverEnvironment(),
   }).catch(async (error: { stderr?: string }) => {
-    // It may have gone by itself in between.
+    // It may have stopped in between.
     if ((await runningServer(dataDirectory)) === null) return
     throw new EnvironmentError(
       `PostgreSQL (process ${pid}) does not stop: ${error.stderr?.trim()}; see ${home.logFile}.`,
@@ -75,7 +75,7 @@ export async function stopServer(cluster: Cluster, pid: number): Promise<void> {
   })
 }
 
-/** The server that runs, once it is ready: a process that was killed may have just started it. */
+/** The running server, as soon as it is ready: a killed process may have just started it. */
 async function findReady(cluster: Cluster): Promise<{ port: number } | null> {
   const giveUpAtMs = Date.now() + START_MS
   while (Date.now() < giveUpAtMs) {
@@ -83,7 +83,7 @@ async function findReady(cluster: Cluster): Promise<{ port: number } | null> {
     if (running === null || running.isReady) return running
     await sleep(POLL_MS)
   }
-  throw startError(cluster, 'it runs but does not take connections')
+  throw startError(cluster, 'it runs but does not accept connections')
 }
 
 async function freePort(): Promise<number> {
@@ -96,8 +96,8 @@ async function freePort(): Promise<number> {
 }
 
 /**
- * Starts the server and waits until it takes connections; says when it refused for a reason that
- * may pass. Throws `EnvironmentError` with what the server said for any other.
+ * Starts the server and waits until it accepts connections. Returns reasons that may pass.
+ * @throws EnvironmentError with the server's message for any other reason
  */
 async function startServer(
   cluster: Cluster,
@@ -105,7 +105,7 @@ async function startServer(
 ): Promise<'ready' | 'port-taken' | 'data-in-use'> {
   const { logFile, directory } = cluster.home
   await restrictDataDirectory(cluster.dataDirectory, cluster.account?.uid ?? process.getuid?.())
-  // A log that cannot be cut, on a full disk say, must not be what stops a start.
+  // The server starts even if the log cannot be truncated, for example on a full disk.
   await boundLog(logFile).catch(() => {})
   const logStart = await sizeOf(logFile)
   const failure = await launch(cluster, port)
@@ -119,8 +119,8 @@ async function startServer(
 }
 
 /**
- * What prevents the server from starting, with PostgreSQL's DETAIL and HINT. The log leaves these out, since they can hold
- * comments; the single-user mode makes the same checks, and executes no statement here. Empty where it finds nothing.
+ * PostgreSQL's message with DETAIL and HINT, or an empty text. The log omits these, because they can contain comments. The
+ * single-user mode makes the same checks; it executes no statement here.
  */
 async function explained(cluster: Cluster, port: number): Promise<string> {
   const { binaries, account, dataDirectory, serverDirectory } = cluster
@@ -139,7 +139,6 @@ async function explained(cluster: Cluster, port: number): Promise<string> {
   )
 }
 
-/** The error for a server that does not come up, with where to look and the way around it. */
 function startError({ home, dataDirectory }: Cluster, reason: string): EnvironmentError {
   return new EnvironmentError(
     `The embedded PostgreSQL in ${dataDirectory} did not start: ${reason.replace(/\.$/, '')}. See ${home.logFile}, or ${OWN_DATABASE}.`,
@@ -147,8 +146,8 @@ function startError({ home, dataDirectory }: Cluster, reason: string): Environme
 }
 
 /**
- * Runs `pg_ctl start`, which waits until the server is ready and leaves it in a session of its own: neither Ctrl-C nor the
- * end of this process reaches it. Null when it is ready, else how it ended.
+ * Runs `pg_ctl start`, which waits until the server is ready. The server has its own session: neither Ctrl-C nor the end of
+ * this process stops it. @returns null if the server is ready, else how pg_ctl ended
  */
 async function launch(cluster: Cluster, port: number): Promise<string | null> {
   const { home, binaries, account, dataDirectory, serverDirectory } = cluster
@@ -156,10 +155,10 @@ async function launch(cluster: Cluster, port: number): Promise<string | null> {
     throw homeError(home.directory, error)
   })
   const options = [
-    // Here rather than for pg_ctl, which hands it to the shell as it is.
+    // Not as an argument of pg_ctl, which does not quote it for the shell.
     `-D ${quoted(dataDirectory)} -p ${port}`,
     'listen_addresses=127.0.0.1',
-    // The path of a home may be longer than a socket's may be.
+    // The path of a home may be too long for a socket.
     'unix_socket_directories=',
     'logging_collector=off',
     'log_destination=stderr',
@@ -169,7 +168,7 @@ async function launch(cluster: Cluster, port: number): Promise<string | null> {
       ...account,
       cwd: serverDirectory,
       env: { ...serverEnvironment(), PGDATA: dataDirectory },
-      // The server inherits them; its account could not open the log.
+      // The server inherits them, because its account cannot open the log.
       stdio: ['ignore', log.fd, log.fd],
       detached: true,
       windowsHide: true,
@@ -183,7 +182,7 @@ async function launch(cluster: Cluster, port: number): Promise<string | null> {
   }
 }
 
-/** A path as one word of a shell. */
+/** A path as one word for a shell. */
 function quoted(path: string): string {
   return process.platform === 'win32' ? `"${path}"` : `'${path.replaceAll("'", `'\\''`)}'`
 }

@@ -9,7 +9,7 @@ import { nextNightly } from '../../core/queue/schedule.ts'
 import { ATTENTION_KINDS } from '../../documents/attention.ts'
 import { RunSchema } from '../../documents/run.ts'
 
-/** What metrics tell of PostgreSQL: five statements, one after the other, because a scrape takes one connection. */
+/** Reads the metrics from PostgreSQL, one statement after the other, so that a scrape takes one connection. */
 export async function readSignals(database: Database) {
   return {
     totals: await telemetry.runTotals.all(database),
@@ -20,7 +20,7 @@ export async function readSignals(database: Database) {
   }
 }
 
-/** What metrics tell of the queue: jobs by BullMQ's names of states; no `nextNightly` where no schedule is registered. */
+/** Reads jobs by state, and the next nightly run if a schedule is registered. */
 export async function readQueue(queue: JobQueue) {
   const states = ['waiting', 'prioritized', 'active', 'delayed', 'failed'] as const
   const { requests, everything } = queue.bull
@@ -59,21 +59,21 @@ export const ROW_COUNTS = [
   [{ table: 'comments', outcome: 'deleted' }, 'commentsDeleted'],
   [{ table: 'rejected_records', outcome: 'written' }, 'rejected'],
 ] as const
-/** A run has these too; a commit knows of no skipped scope. */
+/** Runs also have skipped scopes, commits do not. */
 const RUN_SCOPE_OUTCOMES = [...SCOPE_OUTCOMES, 'Skipped'] as const
 const TRIGGERS = RunSchema.shape.trigger.options
 const STATUSES = RunSchema.shape.status.options
 const SETTLED = STATUSES.filter((status) => status !== 'queued' && status !== 'running')
 
 /**
- * These signals as metrics. All are gauges, sums over `sync.runs` too: `prune` takes runs away, and a counter that falls
- * would be read as one that began anew. The counters are those of the workers.
+ * Creates the metrics of the service. All are gauges, also sums over `sync.runs`: `prune` deletes runs, and a counter that
+ * falls would count as restarted.
  */
 export function serviceRegistry({ stored, queue }: ServiceSignals): Registry {
   const registry = new Registry()
   const rows: readonly GaugeRow[] = [
-    ['database_up', 'Whether PostgreSQL answers (1) or not (0).', stored ? 1 : 0],
-    ['queue_up', 'Whether the queue answers (1) or not (0).', queue ? 1 : 0],
+    ['database_up', 'Whether PostgreSQL can be queried (1) or not (0).', stored ? 1 : 0],
+    ['queue_up', 'Whether the queue can be queried (1) or not (0).', queue ? 1 : 0],
     ...(stored ? [...totalRows(stored), ...lastRunRows(stored), ...presentRows(stored)] : []),
     ...(queue ? queueRows(queue) : []),
   ]
@@ -106,21 +106,21 @@ function totalRows({ totals }: StoredSignals): GaugeRow[] {
         STATUSES.map((status) => [{ trigger, status }, runsOf(trigger, status)] as const),
       ),
     ],
-    ['runs_calls', 'Calls of the settled runs in sync.runs.', sum('calls')],
-    ['runs_retries', 'Of those calls, further tries.', sum('retries')],
+    ['runs_calls', 'Calls of finished runs in sync.runs.', sum('calls')],
+    ['runs_retries', 'Calls of finished runs that were retries.', sum('retries')],
     [
       'runs_scopes',
-      'Scopes of the settled runs in sync.runs, by outcome.',
+      'Scopes of finished runs in sync.runs, by outcome.',
       RUN_SCOPE_OUTCOMES.map((name) => [{ outcome: name.toLowerCase() }, sum(`scopes${name}`)]),
     ],
     [
       'runs_records',
-      'Records that the settled runs in sync.runs received, by outcome.',
+      'Records that finished runs in sync.runs received, by outcome.',
       RECORD_OUTCOMES.map((name) => [{ outcome: name.toLowerCase() }, sum(`records${name}`)]),
     ],
     [
       'runs_rows',
-      'Rows that the settled runs in sync.runs wrote, by table and outcome.',
+      'Rows that finished runs in sync.runs wrote, by table and outcome.',
       ROW_COUNTS.map(([labels, column]) => [labels, sum(column)]),
     ],
   ]
@@ -130,26 +130,30 @@ function lastRunRows({ lastRuns }: StoredSignals): GaugeRow[] {
   const each = (column: Exclude<keyof (typeof lastRuns)[number], 'trigger' | 'status'>) =>
     lastRuns.map(({ trigger, [column]: value }) => [{ trigger }, value] as const)
   const rows: GaugeRow[] = [
-    ['requested_timestamp_seconds', 'When the last settled run was asked for.', each('requestedS')],
-    ['finished_timestamp_seconds', 'When the last settled run ended.', each('finishedS')],
-    ['duration_seconds', 'What the last settled run took.', each('durationS')],
-    ['calls', 'Calls of the last settled run.', each('calls')],
-    ['retries', 'Of those calls, further tries.', each('retries')],
+    [
+      'requested_timestamp_seconds',
+      'When the last finished run was requested.',
+      each('requestedS'),
+    ],
+    ['finished_timestamp_seconds', 'When the last finished run ended.', each('finishedS')],
+    ['duration_seconds', 'Duration of the last finished run.', each('durationS')],
+    ['calls', 'Calls of the last finished run.', each('calls')],
+    ['retries', 'Calls of the last finished run that were retries.', each('retries')],
     [
       'rejected',
-      'Records, or members of records, that the last settled run rejected.',
+      'Records, or fields of records, that the last finished run rejected.',
       each('rejected'),
     ],
     [
       'status',
-      'What became of the last settled run: 1 for its status, 0 for the others.',
+      'Status of the last finished run: 1 for its status, 0 for the others.',
       lastRuns.flatMap(({ trigger, status: actual }) =>
         SETTLED.map((status) => [{ trigger, status }, status === actual ? 1 : 0] as const),
       ),
     ],
     [
       'scopes',
-      'Scopes of the last settled run, by outcome.',
+      'Scopes of the last finished run, by outcome.',
       lastRuns.flatMap(({ trigger, ...run }) =>
         RUN_SCOPE_OUTCOMES.map(
           (name) => [{ trigger, outcome: name.toLowerCase() }, run[`scopes${name}`]] as const,
@@ -166,29 +170,53 @@ function presentRows({ freshness, state, attention: needs }: StoredSignals): Gau
   // Kinds without a row are 0, so that a rule can compare a kind with its past.
   const countOf = (kind: string) => needs.find((row) => row.kind === kind)?.count ?? 0
   return [
-    ['freshness_promise_seconds', 'FRESHNESS_PROMISE: how old what is stored may get.', promiseS],
+    [
+      'freshness_promise_seconds',
+      'FRESHNESS_PROMISE: maximum age of the last valid response of a scope.',
+      promiseS,
+    ],
     ['catalog_scopes', 'Scopes of the catalog.', all],
-    ['catalog_scopes_never_checked', 'Of them, those never checked well.', neverChecked],
-    ['catalog_scopes_failing', 'Of them, those whose last try failed.', failing],
-    ['catalog_scopes_stale', 'Of them, those that are failing, not checked or too old.', stale],
-    ['catalog_scopes_overdue', 'Of them, those not checked well within the promise.', overdue],
-    ['oldest_check_age_seconds', 'Age of the oldest last good check.', ageS(freshness.oldestCheck)],
-    ['newest_check_age_seconds', 'Age of the newest last good check.', ageS(freshness.newestCheck)],
+    [
+      'catalog_scopes_never_checked',
+      'Scopes of the catalog without a valid response so far.',
+      neverChecked,
+    ],
+    ['catalog_scopes_failing', 'Scopes of the catalog whose last check failed.', failing],
+    [
+      'catalog_scopes_stale',
+      'Scopes of the catalog that are failing, never checked or too old.',
+      stale,
+    ],
+    [
+      'catalog_scopes_overdue',
+      'Scopes of the catalog without a valid response within FRESHNESS_PROMISE.',
+      overdue,
+    ],
+    [
+      'oldest_check_age_seconds',
+      'Age of the oldest last valid response.',
+      ageS(freshness.oldestCheck),
+    ],
+    [
+      'newest_check_age_seconds',
+      'Age of the newest last valid response.',
+      ageS(freshness.newestCheck),
+    ],
     ['workers_alive', 'Workers with a heartbeat in the last 30 seconds.', state.workers],
-    ['workers_calls_in_flight', 'Calls that they have in flight.', state.callsInFlight],
+    ['workers_calls_in_flight', 'Calls in flight of these workers.', state.callsInFlight],
     [
       'workers_calls_in_flight_limit',
-      'Most calls that they may have in flight at present.',
+      'Current maximum of calls in flight of these workers.',
       state.callsLimit,
     ],
     [
       'open_run_age_seconds',
-      'Age of the oldest run under way; 0 for none.',
+      'Age of the oldest run in progress; 0 if there is none.',
       state.openRunAgeS ?? 0,
     ],
     [
       'attention',
-      'What needs a person now, by kind, as in sync.attention: scopes, listings, records, workers or settings; 0 for nothing.',
+      'Open problems by kind, as in sync.attention: scopes, listings, records, workers or settings.',
       ATTENTION_KINDS.map((kind) => [{ kind }, countOf(kind)]),
     ],
   ]
@@ -198,7 +226,7 @@ function queueRows({ jobs, nextNightly: next }: QueueSignals): GaugeRow[] {
   return [
     [
       'queue_jobs',
-      'Jobs in the queue; the next nightly one counts as delayed.',
+      'Jobs in the queue, by state. The next nightly run counts as delayed.',
       Object.entries(jobs).map(([state, count]) => [{ state }, count]),
     ],
     [
@@ -215,7 +243,7 @@ export function addProcessMetrics(registry: Registry): void {
   for (const name of MALFORMED) registry.removeSingleMetric(name)
 }
 
-/** Gauges with the name of a counter, which `promtool check metrics` refuses, and those that may read `Nan`. */
+/** Gauges with the name of a counter, which `promtool check metrics` refuses, and those that may be `Nan`. */
 const MALFORMED = [
   'nodejs_active_handles_total',
   'nodejs_active_requests_total',

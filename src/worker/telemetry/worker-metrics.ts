@@ -13,48 +13,48 @@ import {
   SCOPE_OUTCOMES,
 } from './service-registry.ts'
 
-/** What a worker counts of itself, in a registry of its own; a label never holds an id. */
+/** The metrics of one worker. A label never contains an id. */
 export interface WorkerMetrics {
   readonly registry: Registry
   readonly watch: AppWatch & JobWatch
-  /** From now on the calls in flight are asked of this when Prometheus comes. */
+  /** Adds gauges that read the calls in flight at each scrape. */
   readConcurrency(concurrency: () => ConcurrencySnapshot): void
 }
 
 const CALL_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 const RUN_SECONDS = [1, 10, 60, 300, 900, 1800, 3600, 7200, 14_400, 28_800]
 
-/** What calls and commits are counted by: the name between `collab_sync_` and `_total`, its help and its labels. */
+/** Counters: the name between `collab_sync_` and `_total`, the help and the labels. */
 const COUNTERS = {
-  calls: ['Calls made to the service, further tries included.', ['operation', 'outcome']],
-  call_retries: ['Of the calls, those that tried again.', ['operation']],
+  calls: ['Calls to the service, including retries.', ['operation', 'outcome']],
+  call_retries: ['Calls that were retries.', ['operation']],
   limiter_wait_seconds: [
-    'Waiting of calls for their slots under SYNC_RATE_LIMIT, summed over calls side by side.',
+    'Time that calls waited because of SYNC_RATE_LIMIT, summed over concurrent calls.',
     [],
   ],
   throttled_wait_seconds: [
-    'Waiting of calls because the service throttled: for a pause to end, or for the next try of a throttled call; summed likewise.',
+    'Time that calls waited because the service throttled, including the delay before the retry of a throttled call, summed over concurrent calls.',
     [],
   ],
-  scopes: ['Scopes whose answer, or the lack of one, was committed.', ['operation', 'outcome']],
-  records: ['Records in committed answers, by what became of each.', ['operation', 'outcome']],
-  rows: ['Rows that commits wrote, or marked as deleted.', ['table', 'outcome']],
+  scopes: ['Scopes whose result was committed.', ['operation', 'outcome']],
+  records: ['Records in committed responses, by outcome.', ['operation', 'outcome']],
+  rows: ['Rows that commits wrote or marked as deleted.', ['table', 'outcome']],
 } as const
 
 type Counters = { [N in keyof typeof COUNTERS]: Counter<(typeof COUNTERS)[N][1][number]> }
 
-/** What is read of the calls in flight when Prometheus comes: the name behind `collab_sync_`, its help, its member. */
+/** Gauges that are read at each scrape: the name after `collab_sync_`, the help and the member of the snapshot. */
 const CONCURRENCY_GAUGES = [
   ['calls_in_flight', 'Calls in flight.', 'inFlight'],
   [
     'calls_in_flight_limit',
-    'Most calls in flight at present: SYNC_CONCURRENCY, or less where the service was overloaded.',
+    'Current maximum of calls in flight: SYNC_CONCURRENCY, or less if the service was overloaded.',
     'limit',
   ],
-  ['calls_waiting', 'Calls that wait for a place among those in flight.', 'waiting'],
+  ['calls_waiting', 'Calls that wait because the maximum is in flight.', 'waiting'],
 ] as const
 
-/** Counters of one worker, at zero. */
+/** Creates the metrics of one worker, at zero. */
 export function createWorkerMetrics(): WorkerMetrics {
   const registry = new Registry()
   addProcessMetrics(registry)
@@ -67,20 +67,20 @@ export function createWorkerMetrics(): WorkerMetrics {
   ) as Counters
   const jobs = new Gauge({
     name: 'collab_sync_jobs_in_hand',
-    help: 'Jobs that this worker has in hand.',
+    help: 'Jobs in progress in this worker.',
     labelNames: ['job'],
     registers,
   })
   const calls = new Histogram({
     name: 'collab_sync_call_duration_seconds',
-    help: 'What calls took, from sending to the last byte.',
+    help: 'Duration of calls, from sending to the last byte.',
     labelNames: ['operation'],
     buckets: CALL_SECONDS,
     registers,
   })
   const runs = new Histogram({
     name: 'collab_sync_run_duration_seconds',
-    help: 'Runs that this worker settled: their count, and what they took from the first job to the end.',
+    help: 'Runs that this worker finished, by duration from the first job to the end.',
     labelNames: ['trigger', 'status'],
     buckets: RUN_SECONDS,
     registers,
@@ -120,7 +120,7 @@ export function createWorkerMetrics(): WorkerMetrics {
   }
 }
 
-/** A worker's own /metrics, while it is open. */
+/** The server of a worker's /metrics. */
 export interface MetricsListener {
   readonly url: string
   close(): Promise<void>
@@ -128,16 +128,16 @@ export interface MetricsListener {
 
 /**
  * Serves one registry over HTTP at /metrics, and nothing else.
- * @throws EnvironmentError where the port cannot be had
+ * @throws EnvironmentError if the port cannot be opened
  */
 export async function listenForMetrics(
   registry: Registry,
   { host, port }: { host: string; port: number },
 ): Promise<MetricsListener> {
   const server = createServer((request, response) => {
-    const isAsked = request.url?.split('?')[0] === '/metrics'
-    if (!isAsked || (request.method !== 'GET' && request.method !== 'HEAD')) {
-      response.writeHead(isAsked ? 405 : 404).end()
+    const isMetrics = request.url?.split('?')[0] === '/metrics'
+    if (!isMetrics || (request.method !== 'GET' && request.method !== 'HEAD')) {
+      response.writeHead(isMetrics ? 405 : 404).end()
       return
     }
     registry.metrics().then(
@@ -151,7 +151,7 @@ export async function listenForMetrics(
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     throw new EnvironmentError(
-      `METRICS_PORT ${port} on ${host} cannot be listened on (${code}): each worker of a machine needs a port of its own.`,
+      `METRICS_PORT ${port} cannot be opened on ${host} (${code}). Each worker on a machine needs its own port.`,
       { cause: error },
     )
   }

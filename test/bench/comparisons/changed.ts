@@ -15,10 +15,10 @@ export const changed: Comparison = {
   name: 'changed',
   title: 'A run that finds 1 % changed',
   async run(servers) {
-    const place = await openPlace(servers, FOUR_THOUSAND)
+    const place = await openPlace(servers, FOUR_THOUSAND, ['--prepare'])
     const database = await place.createDatabase()
     try {
-      const program = await startProgram(environmentOf({ ...place, database }, 'redis', 64))
+      const program = await startProgram(environmentOf({ ...place, database }, 'redis'))
       await program.run()
       await database.pool.query('vacuum (freeze, analyze)')
       let seed = 0
@@ -75,12 +75,6 @@ export const changed: Comparison = {
             unit: 'bytes',
             atMost: 250,
           }),
-          figure(
-            'changed.wal-of-rows',
-            'WAL a changed comment above the size of what changed and above a run with nothing changed',
-            aboveBare,
-            { unit: 'bytes', better: 'lower' },
-          ),
           figure('changed.dead', 'dead rows of comments beyond those changed', [dead], {
             unit: 'rows',
             atMost: 0,

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { availableParallelism, cpus } from 'node:os'
+import { cpus } from 'node:os'
 import { join } from 'node:path'
 import { createLog } from '../../../src/base/log.ts'
 import { itemDelivery, openQueue } from '../../../src/core/queue/queue.ts'
@@ -10,7 +10,7 @@ import { figure, median, short } from '../bench.ts'
 import type { Comparison } from '../bench.ts'
 import { createDatabaseOf, untilSucceeded } from '../database.ts'
 import type { BenchDatabase } from '../database.ts'
-import { deadlocks, isGrowth, total, watchLocks } from '../lock-watch.ts'
+import { watchLocks } from '../lock-watch.ts'
 import type { Servers } from '../servers.ts'
 import { FOUR_THOUSAND, worldOf } from '../worlds.ts'
 
@@ -18,7 +18,6 @@ const WORLD = { ...FOUR_THOUSAND, documents: 80 }
 const CALLS = 20 * (1 + 2 + 80 + 80 * 20)
 const ROUNDS = 3
 const RUNS_A_ROUND = 2
-const CORES = availableParallelism()
 /** How long a process with a half core runs, and is stopped. */
 const RATION_MS = 50
 
@@ -27,27 +26,19 @@ export const workers: Comparison = {
   name: 'workers',
   title: 'Several worker processes',
   async run(servers) {
-    if (servers.redisUrl === null) return { tables: [], figures: [] }
     const database = await createDatabaseOf(servers, worldOf(WORLD))
     try {
       const locks = watchLocks(database)
       await measure(servers, database, { processes: 4, runs: 1, order: 0 })
-      const lockWaits = await locks.stop()
+      const { waits, deadlocks } = await locks.stop()
       const rationed = await compare([1, 2], (processes, runs) =>
         measure(servers, database, { processes, runs, order: 1, halfCores: true }),
       )
       const free = await compare([1, 2, 4], (processes, runs) =>
         measure(servers, database, { processes, runs, order: 1 }),
       )
-      const share = (processes: number) => free.each(processes, ({ ofOne }) => ofOne)
-      const mostPossible = CORES / median(free.each(1, ({ coresBusy }) => coresBusy))
       return {
         tables: [
-          {
-            title: 'Waits for a lock while four processes made the first load, seen every 10 ms',
-            head: ['wait', 'seen'],
-            rows: [...lockWaits].map(([what, times]) => [what.replaceAll('\n', ' '), times]),
-          },
           {
             title: `${CALLS.toLocaleString('en')} calls, nothing changed`,
             head: ['processes', 'calls/s', 'of one', 'cores busy'],
@@ -64,33 +55,14 @@ export const workers: Comparison = {
           figure(
             'workers.two-half-cores',
             'calls a second of two processes / of one, each with half a core of its own',
-            rationed.each(2, ({ ofOne }) => ofOne),
+            rationed.ofOne(2),
             { atLeast: 1.7 },
           ),
-          figure('workers.two', 'calls a second of two processes / of one', share(2), {}),
-          figure(
-            'workers.two-of-possible',
-            'calls a second of two processes / the most that the cores left over by one allow',
-            share(2).map((ratio) => ratio / mostPossible),
-            {},
-          ),
-          figure('workers.four', 'calls a second of four processes / of one', share(4), {}),
-          figure(
-            'workers.lock-waits',
-            'waits for a lock seen while four made the first load',
-            [total(lockWaits, (what) => !isGrowth(what))],
-            { unit: 'waits', atMost: 0 },
-          ),
-          figure(
-            'workers.growth-waits',
-            'waits for a file to grow seen while four made the first load',
-            [total(lockWaits, isGrowth)],
-            { unit: 'waits', better: 'lower' },
-          ),
-          figure('workers.deadlocks', 'deadlocks', [await deadlocks(database)], {
-            unit: 'deadlocks',
+          figure('workers.lock-waits', 'waits for a lock while four made the first load', [waits], {
+            unit: 'waits',
             atMost: 0,
           }),
+          figure('workers.deadlocks', 'deadlocks', [deadlocks], { unit: 'deadlocks', atMost: 0 }),
         ],
       }
     } finally {
@@ -132,7 +104,7 @@ async function compare(
     short(median(each(processes, ({ ofOne }) => ofOne))),
     short(median(each(processes, ({ coresBusy }) => coresBusy))),
   ])
-  return { each, rows }
+  return { ofOne: (processes: number) => each(processes, ({ ofOne }) => ofOne), rows }
 }
 
 interface Measure {
@@ -149,7 +121,7 @@ async function measure(
   { processes, runs, order, halfCores = false }: Measure,
 ): Promise<Run[]> {
   const prefix = `bench-${randomBytes(6).toString('hex')}`
-  const place = { kind: 'redis', url: servers.redisUrl as string, prefix } as const
+  const place = { kind: 'redis', url: servers.redisUrl, prefix } as const
   const children = await Promise.all(
     Array.from({ length: processes }, () => startChild(database.url, place.url, prefix, order)),
   )
