@@ -6,8 +6,7 @@ import { isObject } from './json.ts'
  */
 const USUAL =
   /^(?!0000)\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|02-(?:0[1-9]|1\d|2[0-8]))T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/
-const ISO_8601 =
-  /^(?!0000)\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d([.,]\d+)?)?(Z|[+-]\d\d(:?\d\d)?)?)?$/i
+const ISO_8601 = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d([.,]\d+)?)?(Z|[+-]\d\d(:?\d\d)?)?)?$/i
 const HAS_ZONE = /(Z|[+-]\d\d(:?\d\d)?)$/i
 
 /** Years that both JavaScript and PostgreSQL write with four digits. */
@@ -49,7 +48,7 @@ function fromMs(ms: number, received: string | null): Timestamp | null {
 function normalised(text: string): string {
   const upper = text.toUpperCase().replace(' ', 'T').replace(',', '.')
   if (!upper.includes('T')) return upper
-  if (!HAS_ZONE.test(upper.slice(10))) return `${upper}Z`
+  if (!HAS_ZONE.test(upper)) return `${upper}Z`
   // Date.parse wants minutes in an offset.
   return upper.replace(
     /([+-]\d\d):?(\d\d)?$/,

@@ -1,45 +1,50 @@
-/**
- * Spans of traces, as everybody sees them who does work that is worth one. Until somebody hears them
- * (`src/worker/telemetry/tracing.ts`), each of these functions does its work and nothing else, and no library is loaded for them.
+/*
+ * Spans of traces, if TRACES is set. Otherwise each function only does its work, and the library of OpenTelemetry is not loaded.
  */
 
-/** What a span says of itself: ids and counts; never what the service said, never a credential. */
+/** What a span records: ids and counts; never data of the service, never a credential. */
 export type SpanAttributes = Readonly<Record<string, string | number | boolean>>
 
-/** What makes the spans. */
-export interface Spans {
-  withSpan<T>(name: string, attributes: SpanAttributes, work: () => Promise<T>): Promise<T>
-  describe(attributes: SpanAttributes): void
-  outside<T>(work: () => T): T
-}
+let api: typeof import('@opentelemetry/api') | null = null
 
-let spans: Spans | null = null
-
-/** From here on spans are made; null ends that. */
-export function makeSpansBy(maker: Spans | null): void {
-  spans = maker
+/** Sets whether spans are made from now on. They go to the provider that `node --import` has registered. */
+export async function setTracing(isOn: boolean): Promise<void> {
+  api = isOn ? await import('@opentelemetry/api') : null
 }
 
 /** Whether spans are made: jobs carry a trace only then. */
 export function isTracing(): boolean {
-  return spans !== null
+  return api !== null
 }
 
-/** Does work in a span of its own, a child of the one around it. */
+/** Does work in a span of its own, a child of the current one. An error leaves only its class there: its message may hold data. */
 export function withSpan<T>(
   name: string,
   attributes: SpanAttributes,
   work: () => Promise<T>,
 ): Promise<T> {
-  return spans === null ? work() : spans.withSpan(name, attributes, work)
+  if (api === null) return work()
+  const { SpanStatusCode, trace } = api
+  return trace.getTracer('collab-sync').startActiveSpan(name, { attributes }, async (span) => {
+    try {
+      return await work()
+    } catch (error) {
+      const type = error instanceof Error ? error.name : typeof error
+      span.setStatus({ code: SpanStatusCode.ERROR, message: type })
+      span.setAttribute('error.type', type)
+      throw error
+    } finally {
+      span.end()
+    }
+  })
 }
 
-/** Says more of the span around this. */
+/** Adds attributes to the current span. */
 export function describeSpan(attributes: SpanAttributes): void {
-  spans?.describe(attributes)
+  api?.trace.getActiveSpan()?.setAttributes(attributes)
 }
 
-/** Does work, and starts what goes on after it, outside of any trace: a process is longer than what it is asked for. */
+/** Does work, and starts what continues after it, outside of any trace: a process lasts longer than one request. */
 export function outsideTraces<T>(work: () => T): T {
-  return spans === null ? work() : spans.outside(work)
+  return api === null ? work() : api.context.with(api.ROOT_CONTEXT, work)
 }

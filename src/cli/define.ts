@@ -2,9 +2,9 @@ import { InvalidArgumentError } from 'commander'
 import type { Command } from 'commander'
 
 /**
- * Adds a command to another one.
- * @param summary for the list of commands; the description when left out
- * @param isDefault true for the command that runs where none is named
+ * Adds a subcommand.
+ * @param summary for the list of commands; the description if omitted
+ * @param isDefault true for the command that runs if the user names none
  */
 export function define(
   parent: Command,
@@ -19,17 +19,23 @@ export function define(
 type WithArguments<Result> = (...given: never[]) => Promise<Result>
 
 /**
- * Makes the action of a command from the function that does its work and returns the exit code.
- * @param load loads that function; it is called with the command's arguments and options, when the command is called
+ * Creates the action of a command. When the command is called, `load` receives its arguments and options and loads the function
+ * that executes it, which returns the exit code.
  */
 export type ActionOf = (
   load: WithArguments<WithArguments<number>>,
 ) => (...given: unknown[]) => Promise<void>
 
-/** The option of commands that open the home of the demo. */
-export const DEMO_OPTION = ['--demo', 'on what the demo left, which has a home of its own'] as const
+/** Opens the data of the demo. */
+export const DEMO_OPTION = ['--demo', 'use the data of the demo'] as const
 
-/** An option that counts something. */
+/** A run as an argument. */
+export const RUN_ID = 'ID of a run, or at least its first six digits'
+
+/** The page of a listing. */
+export const CURSOR_OPTION = ['--cursor <cursor>', 'nextCursor of the previous page'] as const
+
+/** Parses a count. */
 export function wholeFromOne(text: string): number {
   if (!/^[1-9]\d{0,5}$/.test(text))
     throw new InvalidArgumentError('It must be a whole number from 1.')

@@ -4,10 +4,10 @@ import { count, shorten, time } from '../documents/format.ts'
 import { heading, print } from './output.ts'
 import { table } from './table.ts'
 
-/** A few questions that analysts ask, answered from `reporting` and `collab`. */
+/** Sample reports from `reporting` and `collab`. */
 export type DemoReports = Awaited<ReturnType<typeof readDemoReports>>
 
-/** Asks them; `commentHistory` is empty where no comment was ever edited. */
+/** `commentHistory` is empty if no comment was edited. */
 export async function readDemoReports(database: Database) {
   return {
     commentsPerDay: await demo.commentsPerDay.all(database),
@@ -17,13 +17,13 @@ export async function readDemoReports(database: Database) {
   }
 }
 
-/** Prints what analysts can ask, each answer as a table with the view it comes from. */
+/** Prints each report as a table, with the name of its view. */
 export function printDemoReports(reports: DemoReports): void {
   const titles = {
-    commentsPerDay: 'Comments a day, all organizations (reporting.comment_activity_daily)',
+    commentsPerDay: 'Comments per day, all organizations (reporting.comment_activity_daily)',
     mostDiscussedDocuments: 'Most discussed documents (reporting.comments)',
     commentHistory: 'The history of one comment (collab.comment_versions)',
-    freshness: 'How fresh it is (reporting.freshness)',
+    freshness: 'Age of the last check (reporting.freshness)',
   } satisfies Record<keyof DemoReports, string>
   for (const [name, title] of Object.entries(titles)) {
     const rows: readonly Readonly<Record<string, unknown>>[] = reports[name as keyof DemoReports]

@@ -1,29 +1,30 @@
-/** The prose of `--help`, one constant a command; what comes after the options ends in `_AFTER`. */
+/** The prose of `--help`, one constant per command; text that follows the options ends in `_AFTER`. */
 
 export const PROGRAM =
-  prose(`Keeps the comments and users of a collaboration backend in PostgreSQL, every night and on demand.
+  prose(`collab-sync copies the comments and users of a collaboration service into PostgreSQL, every night and on demand.
 
-Settings come from the environment or a file .env in the working directory (docs/SETTINGS.md lists them). Without DATABASE_URL an
-embedded PostgreSQL is kept in .collab-sync/, which migrate creates; without REDIS_URL the queue is kept in PostgreSQL.`)
+Settings come from the environment or from a file .env in the working directory (docs/SETTINGS.md lists them). Without
+DATABASE_URL, collab-sync uses an embedded PostgreSQL in .collab-sync/, which migrate creates. Without REDIS_URL, the queue is
+in PostgreSQL.`)
 
 export const PROGRAM_AFTER = `
 First steps:
-  collab-sync demo                        see the whole job, nothing to set up
-  collab-sync doctor                      is everything there?
+  collab-sync demo                        try everything, without any setup
+  collab-sync doctor                      check settings and connections
   collab-sync migrate
   collab-sync catalog import catalog.ndjson
   collab-sync run                         sync once, now
-  collab-sync worker                      stay, and sync every night
-  collab-sync serve                       see it all in a browser
+  collab-sync worker                      keep running, and sync every night
+  collab-sync serve                       open the pages in a browser
 
 Exit codes:
-  0 all done    1 the run failed    2 wrong usage or settings, nothing was done
-  3 done in part: some scopes failed or are held, everything else is in
-  4 done, but the output could not be written`
+  0 success    1 the run failed    2 wrong usage or settings: nothing was done
+  3 partial: some scopes failed or a removal is held; everything else was written
+  4 success, but the output could not be written`
 
 export const RUN =
-  prose(`Asks for a run, works it off in this process too, waits for its end and prints its summary. It needs no other worker,
-so it fits a cron job. Without options everything in the catalog is synced. Ctrl-C cancels the run; what is stored stays.`)
+  prose(`Starts a run, executes it in this process, waits for it to finish and prints a summary. No worker is needed, so you can
+use it in a cron job. Without options, the whole catalog is synced. Ctrl-C cancels the run; data already written is kept.`)
 
 export const RUN_AFTER = `
 Examples:
@@ -35,14 +36,14 @@ Examples:
   collab-sync run --organization acme --failing
   collab-sync run --organization acme --dry-run
 
-With --dry-run every scope is asked for and every answer judged as in a run, and nothing is kept of it: it prints a line
-for each scope that would change, then the totals.
+With --dry-run, collab-sync fetches and checks every scope as in a run, but writes nothing. It prints each scope that would
+change, then the totals.
 
-Exit codes: 0 all done, 1 failed or cancelled, 2 wrong use (nothing was done), 3 done in part.`
+Exit codes: 0 success, 1 failed or cancelled, 2 wrong usage (nothing was done), 3 partial.`
 
 export const ENQUEUE =
-  prose(`Asks the workers for a run and prints its id. It needs no credentials of the service, only PostgreSQL and the queue.
-With --wait it follows the run and ends with the exit code that "run" would; Ctrl-C then leaves the run alone.`)
+  prose(`Starts a run for the workers and prints its ID. It needs PostgreSQL and the queue, but no credentials of the service.
+With --wait, it follows the run and returns the exit code that "run" would return. Ctrl-C then ends only the waiting.`)
 
 export const ENQUEUE_AFTER = `
 Examples:
@@ -51,8 +52,8 @@ Examples:
   id=$(collab-sync enqueue) && collab-sync status "$id"`
 
 export const HINT =
-  prose(`Says that comments of an annotation, or of any annotation of a document, changed: they are looked at next, by continuous
-refresh, or without it by a run of just them. However often it is said before that look begins, it is one look.`)
+  prose(`Reports that comments of an annotation or document have changed. Continuous refresh fetches them next; if it is off, a
+run is started for them. Several hints before the fetch starts cause one fetch.`)
 
 export const HINT_AFTER = `
 Examples:
@@ -62,25 +63,27 @@ Examples:
 export const WORKER =
   prose(`Processes jobs until SIGTERM or SIGINT. It then takes no more jobs, finishes the calls in progress and exits with 0; a
 second signal gives these calls up too. The process ends within 8 seconds. If a server does not respond by then, a worker
-with work in progress exits with 1; PostgreSQL keeps the work. Any number of workers on any number of machines share the work. Workers keep the nightly
-schedule registered. PostgreSQL, Redis and the tables are waited for, up to a minute. Logs are JSON lines on stderr.`)
+with work in progress exits with 1; PostgreSQL keeps the work. Any number of workers on any number of machines share the work.
+Workers keep the nightly schedule registered. At its start, a worker waits up to a minute for PostgreSQL, Redis and the
+tables. Logs are JSON lines on stderr.`)
 
 export const SERVE =
   prose(`Serves pages for operators, the HTTP API under /v1, probes and metrics until SIGTERM or SIGINT. It then
-answers the requests in progress and exits with 0, within 8 seconds. Without HTTP_TOKEN it serves this machine alone; with it everybody who shows the token, over
-HTTP: put something before it that speaks TLS and passes Host on. PostgreSQL and Redis may be away; it says so meanwhile.
-It needs no credentials of the service. Logs are JSON lines on stderr.`)
+completes the requests in progress and exits with 0, within 8 seconds. Without HTTP_TOKEN, it accepts requests from this
+machine only. With HTTP_TOKEN, it accepts every request that carries the token, over plain HTTP: use a reverse proxy that
+terminates TLS and forwards the Host header. If PostgreSQL or Redis is unreachable, the pages and probes report it. It needs no
+credentials of the service. Logs are JSON lines on stderr.`)
 
 export const SERVE_AFTER = `
 Examples:
-  collab-sync serve                                  http://127.0.0.1:8080, for this machine alone
+  collab-sync serve                                  http://127.0.0.1:8080, for this machine only
   HTTP_HOST=0.0.0.0 HTTP_TOKEN=... collab-sync serve
 
-Paths: / for people, /v1 and /openapi.json for programs, /healthz and /readyz for the platform, /metrics, /queues.`
+Paths: / for people, /v1 and /openapi.json for programs, /healthz and /readyz for probes, /metrics, /queues.`
 
 export const SCHEDULE =
-  prose(`The nightly run: every worker sees to it that it is registered. It holds for all workers together, so it is kept in
-PostgreSQL once it is set here; until then SYNC_CRON and SYNC_TZ say when.`)
+  prose(`The schedule of the nightly run. It applies to all workers and is stored in PostgreSQL once you set it here. Until then,
+SYNC_CRON and SYNC_TZ apply.`)
 
 export const SCHEDULE_SET_AFTER = `
 Examples:
@@ -88,19 +91,18 @@ Examples:
   collab-sync schedule set "30 1 * * 1-5" --tz Europe/Berlin`
 
 export const STATUS =
-  prose(`Shows recent runs, how fresh the data is and what needs a person; or, for one run, its state, progress and counts, why
-scopes failed and what became of them since, what is held and what was rejected; with --failures, each scope that failed in
-it. Where refresh is on: its budget and classes, and how long changes took to be seen on the last days that are final. Times
-are UTC.`)
+  prose(`Shows recent runs, the age of the data and open problems. With a run: its state, progress and counts, why scopes failed
+and whether they still fail, held removals and rejected records. With --failures: each failed scope of the run. If continuous
+refresh is on: its budget and classes, and how soon changes were noticed on the last final days. Times are UTC.`)
 
 export const SHOW =
-  prose(`Shows all that is stored of an organization, document, annotation, comment, user or user group: why it is here or gone,
-when it was last checked and when it is checked next, its events (the newest first) and what it holds. With --find it lists
-runs and things instead, with the command that shows each. Times are UTC.`)
+  prose(`Shows everything that is stored about an organization, document, annotation, comment, user or user group: why it exists
+or was removed, its last and next check, its events (newest first) and its contents. With --find, it lists matching runs and
+things, with the command that shows each of them. Times are UTC.`)
 
 export const SHOW_AFTER = `
-In an edited comment [-words-] were removed and {+words+} were added. --json has each text in full, and the record of a
-comment or user as stored. An id that begins with - comes behind --.
+In an edited comment, [-words-] were removed and {+words+} were added. --json contains each text in full, and the stored record
+of a comment or user. Put -- before an ID that begins with -.
 
 Examples:
   collab-sync show acme
@@ -110,30 +112,30 @@ Examples:
   collab-sync show --find ann@example.com`
 
 export const CANCEL = prose(
-  `Ends a run early: no further call is made for it, what is stored stays, what was not asked is skipped.`,
+  `Cancels a run. No further calls are made, data already written is kept, and the remaining scopes are skipped.`,
 )
 
 export const HISTORY =
-  prose(`Shows what users and programs did, the newest first: runs requested and cancelled, removals and imports accepted and
-refused, changes of the catalog, of the schedule and of tokens, records set aside, persons erased. Nightly runs, continuous
-refresh and hints are not listed. A name behind "says:" is what a program calls itself, which nothing proves.`)
+  prose(`Lists the actions of users and programs, newest first: runs requested and cancelled, removals and imports accepted and
+refused, changes of the catalog, the schedule and tokens, rejected records set aside, persons erased. Nightly runs, continuous
+refresh and hints are not listed. "says:" marks a name that a program gave itself and that collab-sync cannot verify.`)
 
 export const ACCEPT =
-  prose(`A listing that suddenly lacks many of its users is held: nobody is removed until a person accepts it here, by run, listing
-or organization (or the same answer has come in as many nightly runs as HELD_ACCEPT_AFTER says). See what a run held with: collab-sync status RUN. An import of the catalog that
-lacks more than a tenth of it, or of an organization, and more than ten scopes, is held too: with --catalog and its number what it lacks
-becomes inactive now.`)
+  prose(`Approves a held removal, by run, listing or organization. A removal is held when a listing loses many users at once; the
+users stay until you approve it, or until HELD_ACCEPT_AFTER nightly runs have returned the same listing. "collab-sync status
+RUN" shows what a run held. With --catalog NUMBER, approves a held catalog import: one that would deactivate more than ten scopes
+and more than 10 % of the catalog or of one organization.`)
 
 export const REFUSE =
-  prose(`The users whom a held listing lacks stay, and the same answer is not held again, until it is another. With --catalog
-the import of the catalog that is held stays without effect, and one that lacks just the same is not asked again.
-See it with: collab-sync catalog show.`)
+  prose(`Refuses a held removal. The users stay, and the removal is held again only when the listing changes. With --catalog
+NUMBER, refuses a held catalog import: the catalog stays unchanged, and an import that lacks the same scopes is not held again.
+"collab-sync catalog show" lists held imports.`)
 
 export const VERIFY =
-  prose(`Asks the service again for random scopes, or for the scope that the options name, and compares record by record with
-the tables. It writes nothing. A record that cannot be stored is a difference, unless it was set aside. A comment that the service changed after the last
-check, and a user whose removal is held or was refused, are listed but not counted as differences. Best while no run is in progress:
-what it writes meanwhile may show as a difference.`)
+  prose(`Fetches random scopes, or the scope that the options name, and compares each record with the tables. It writes nothing.
+A record that cannot be stored is a difference, unless it was set aside. Comments that the service changed after the last check,
+and users whose removal is held or was refused, are listed but are not counted as differences. Use it while no run is in
+progress: a run that writes at the same time can cause differences.`)
 
 export const VERIFY_AFTER = `
 Examples:
@@ -141,20 +143,20 @@ Examples:
   collab-sync verify --sample 2000
   collab-sync verify --organization acme --document plan
 
-Exit codes: 0 no difference, 1 something differs, 2 wrong use, 3 no difference, but some scopes gave no answer.`
+Exit codes: 0 no difference, 1 differences, 2 wrong usage, 3 no difference, but some scopes could not be fetched.`
 
 export const REJECTED =
-  prose(`Records that could not be stored. A run in which a whole record was rejected is partial (exit code 3), every night,
-until the record is mended at the service, or a person sets it aside: by its content, so that another record, or the same
-one changed, is reported again.`)
+  prose(`Records that could not be stored. A run that rejects a whole record is partial (exit code 3), every night, until the
+service corrects the record or you set it aside. Setting aside applies to the content of the record: a different record, or a new
+version of it, is reported again.`)
 
 export const DOCTOR =
-  prose(`Looks at settings, service, PostgreSQL, tables, queue, clocks, catalog and schedule, and says of each what is wrong and
-what mends it. It changes nothing and makes one harmless call to the service (Get Users of one organization).
-Exit code 0 where nothing fails, 2 where a setting is wrong, else 1.`)
+  prose(`Checks settings, service, PostgreSQL, tables, queue, clocks, catalog and schedule, and says how to fix each problem. It
+changes nothing and makes one harmless call to the service (Get Users of one organization). Exit codes: 0 no check fails,
+2 a check fails.`)
 
 export const PSQL = prose(
-  `Opens psql, PostgreSQL's own client, on the database that the settings name; an embedded PostgreSQL is up for as long.`,
+  `Opens psql, the client program of PostgreSQL, on the database of the settings. An embedded PostgreSQL runs until psql ends.`,
 )
 
 export const PSQL_AFTER = `
@@ -162,29 +164,28 @@ Example:
   collab-sync psql -c "select * from reporting.comment_activity_daily order by day desc limit 5"`
 
 export const DICTIONARY = prose(
-  `Prints what the database itself says of its tables, views, columns and functions: their comments, types, keys and references. As a page for people, as JSON for tools, or as a sources.yml with tests for dbt.`,
+  `Prints the tables, views, columns and functions of the database with their comments, types, keys and references: as Markdown, as JSON, or as a sources.yml with tests for dbt.`,
 )
 
 export const DEMO =
-  prose(`The whole job on this machine alone, in under a minute: an embedded PostgreSQL, a stand-in for the service with a
-generated world, a catalog import, a run with live progress, changes at the service, a second run, and a few reports.
-It looks at none of your settings but COLLAB_SYNC_HOME, in which it has a home of its own: psql, status and serve open that
-with --demo.`)
+  prose(`Runs a complete example on this machine in under a minute: an embedded PostgreSQL, a stand-in for the service with generated
+data, a catalog import, a run with live progress, changes at the service, a second run and a few reports. It ignores all settings
+except COLLAB_SYNC_HOME, in which it uses a separate directory. psql, status, show and serve open it with --demo.`)
 
 export const MIGRATE =
-  prose(`Creates the tables, or upgrades them to this version, and the queue's own schema. Safe to repeat, and to run from several
-machines at once. All or nothing: a migration that fails changes nothing.`)
+  prose(`Creates the tables and the schema of the queue, or upgrades them to this version. You can repeat it safely, and run it from
+several machines at once. A migration that fails changes nothing.`)
 
 export const CATALOG =
-  prose(`What there is to sync. The service cannot list its organizations, documents, annotations and user groups, so PostgreSQL
-holds the list; it comes from a file, or from a query of your own (CATALOG_SQL).`)
+  prose(`The catalog lists what is synced. The service has no operation that lists its organizations, documents, annotations and
+user groups, so you provide the list: in a file, or by a query of your own (CATALOG_SQL).`)
 
 export const CATALOG_IMPORT = prose(
-  `Loads a file into the catalog, all of it or nothing: a wrong line is reported with its number. Importing again is harmless.`,
+  `Loads a file into the catalog, completely or not at all. A wrong line is reported with its number. You can repeat an import safely.`,
 )
 
 export const CATALOG_IMPORT_AFTER = `
-One object a line (NDJSON), or CSV with the same names in its header; a line implies its parents:
+One JSON object per line (NDJSON), or CSV with the same names in its header. A line also adds its parents:
   {"organizationId":"acme","organizationName":"Acme, Inc."}
   {"organizationId":"acme","documentId":"plan","documentName":"Plan"}
   {"organizationId":"acme","documentId":"plan","annotationId":"ann-1"}
@@ -196,7 +197,7 @@ Examples:
   export-my-catalog | collab-sync catalog import - --prune`
 
 export const CATALOG_ADD = prose(
-  `Adds one thing to sync, or several of one organization, in place of a file. Again is harmless.`,
+  `Adds an organization, document, annotation or user groups of one organization. You can repeat it safely.`,
 )
 
 export const CATALOG_ADD_AFTER = `
@@ -205,22 +206,22 @@ Examples:
   collab-sync catalog add --organization acme --document plan --annotation ann-1 --add`
 
 export const CATALOG_REMOVE =
-  prose(`Makes an organization, document, annotation or user group, and what is beneath it, inactive: it is not asked for any more,
-and its rows stay. An import that lists it makes it active again.`)
+  prose(`Deactivates an organization, document, annotation or user group and everything in it. It is not fetched any more; its rows
+stay. An import that lists it activates it again.`)
 
 export const CATALOG_SHOW = prose(
-  `Counts the organizations, documents, annotations and user groups of the catalog; or says of one of them whether it is active.`,
+  `Counts the organizations, documents, annotations and user groups of the catalog, or shows whether one of them is active.`,
 )
 
 export const CATALOG_LIST = prose(
-  `Lists what the catalog holds directly beneath a document, else beneath an organization, else its organizations.`,
+  `Lists the annotations of a document, the user groups and documents of an organization, or all organizations.`,
 )
 
 export const CATALOG_REFRESH = prose(
-  `Loads the rows of CATALOG_SQL, a query of yours on CATALOG_DATABASE_URL, as a nightly run does at its start.`,
+  `Loads the rows of CATALOG_SQL, your query on CATALOG_DATABASE_URL, as each nightly run does at its start.`,
 )
 
-/** Paragraphs as commander wants them: it breaks the lines itself, to the width of the terminal. */
+/** Joins the lines of each paragraph: commander wraps them to the width of the terminal. */
 function prose(text: string): string {
   return text.replace(/(?<!\n)\n(?!\n)/g, ' ')
 }

@@ -1,124 +1,116 @@
 import { Option } from 'commander'
 import type { Command } from 'commander'
-import { DEMO_OPTION, define, wholeFromOne } from './define.ts'
+import { CURSOR_OPTION, DEMO_OPTION, define, RUN_ID, wholeFromOne } from './define.ts'
 import type { ActionOf } from './define.ts'
 import * as help from './help.ts'
 import { addScopeOptions, wholeNumber } from './scope-options.ts'
 
-/** The commands for whoever is on call: what became of runs and what to do about it, and a look around. */
+/** Adds the commands for operators. */
 export function addOperatorCommands(program: Command, actionOf: ActionOf): void {
   addRunCare(program, actionOf)
   addRejected(program, actionOf)
-  addLooks(program, actionOf)
+  addInspection(program, actionOf)
 }
 
 function addRunCare(program: Command, actionOf: ActionOf): void {
-  define(program, 'status', help.STATUS, { summary: 'recent runs, or one run' })
-    .argument('[run]', 'id of a run, or its first six or more digits')
-    .option('--failures', 'the scopes that failed in the run, a page at a time')
-    .option('--cursor <cursor>', 'where the page of failures begins: nextCursor of the one before')
-    .option('--limit <n>', 'how many are listed (default: 10 runs, 50 failures)', wholeFromOne)
+  define(program, 'status', help.STATUS, {
+    summary: 'show recent runs and open problems, or one run',
+  })
+    .argument('[run]', RUN_ID)
+    .option('--failures', 'list the scopes that failed in the run')
+    .option(...CURSOR_OPTION)
+    .option('--limit <n>', 'maximum number of rows (default: 10 runs, 50 failures)', wholeFromOne)
     .option(...DEMO_OPTION)
     .action(actionOf(async () => (await import('./commands/status.ts')).status))
 
-  define(program, 'cancel', help.CANCEL, { summary: 'end a run early' })
-    .argument('<run>', 'id of a run, or its first six or more digits')
+  define(program, 'cancel', help.CANCEL, { summary: 'cancel a run' })
+    .argument('<run>', RUN_ID)
     .action(actionOf(async () => (await import('./commands/cancel.ts')).cancel))
 
-  define(program, 'show', help.SHOW, { summary: 'all that is stored of one thing' })
-    .argument('[organization]', 'id of the organization')
-    .argument('[id]', 'id of a document of it; with --user or --group, of a user or user group')
-    .argument('[annotation]', 'id of an annotation of the document')
+  define(program, 'show', help.SHOW, { summary: 'show everything stored about one thing' })
+    .argument('[organization]', 'ID of the organization')
+    .argument('[id]', 'ID of a document, or with --user or --group of a user or user group')
+    .argument('[annotation]', 'ID of an annotation of the document')
     .argument('[comment]', 'number of a comment of the annotation', wholeNumber)
     .addOption(new Option('--user', 'show a user of the organization').conflicts('group'))
     .option('--group', 'show a user group of the organization')
     .addOption(
       new Option(
         '--find <text>',
-        'list what has this id, name or address, or a part of it',
+        'list things whose ID, name or address contains the text',
       ).conflicts(['user', 'group', 'life', 'beneath', 'limit']),
     )
-    .option('--limit <n>', 'how many events, and things in it (default: 20)', wholeFromOne)
-    .option('--life <cursor>', 'older events: life.nextCursor of the page before')
-    .option('--beneath <cursor>', 'more of what it holds: beneath.nextCursor of the page before')
+    .option('--limit <n>', 'maximum number of events, and of contents (default: 20)', wholeFromOne)
+    .option('--life <cursor>', 'older events: life.nextCursor of the previous page')
+    .option('--beneath <cursor>', 'more contents: beneath.nextCursor of the previous page')
     .option(...DEMO_OPTION)
     .addHelpText('after', help.SHOW_AFTER)
     .action(actionOf(async () => (await import('./commands/show.ts')).show))
 
-  define(program, 'history', help.HISTORY, { summary: 'who did what' })
-    .option('--limit <n>', 'how many are listed', wholeFromOne, 50)
-    .option('--cursor <cursor>', 'go on from there: the nextCursor of the list before')
+  define(program, 'history', help.HISTORY, { summary: 'list the actions of users' })
+    .option('--limit <n>', 'maximum number of rows', wholeFromOne, 50)
+    .option(...CURSOR_OPTION)
     .action(actionOf(async () => (await import('./commands/history.ts')).history))
 
   for (const [name, state, summary, description] of [
-    [
-      'accept',
-      'accepted',
-      'remove the users whom a listing lacks, or what an import lacks',
-      help.ACCEPT,
-    ],
-    [
-      'refuse',
-      'refused',
-      'keep the users whom a listing lacks, or the catalog as it is',
-      help.REFUSE,
-    ],
+    ['accept', 'accepted', 'approve a held removal or catalog import', help.ACCEPT],
+    ['refuse', 'refused', 'refuse a held removal or catalog import', help.REFUSE],
   ] as const)
     define(program, name, description, { summary })
-      .argument('[run]', 'id of a run that held listings, or its first six or more digits')
+      .argument('[run]', `the run that held them: ${RUN_ID}`)
       .option('--listing <id>', 'one held listing', wholeFromOne)
-      .option('--organization <id>', 'only what is held in this organization')
-      .option('--catalog <import>', 'the import of the catalog that is held', wholeFromOne)
-      .option('--reason <text>', 'why; kept with it')
-      .option('--dry-run', 'show what would change, and change nothing')
+      .option('--organization <id>', 'only held listings of this organization')
+      .option('--catalog <import>', 'the held catalog import', wholeFromOne)
+      .option('--reason <text>', 'the reason; stored with the decision')
+      .option('--dry-run', 'show what would change, write nothing')
       .action(actionOf(async () => (await import('./commands/accept.ts')).decide.bind(null, state)))
 
   addScopeOptions(
     define(program, 'verify', help.VERIFY, { summary: 'compare the tables with the service' }),
   )
-    .option('--sample <n>', 'so many random scopes of the catalog (default: 100)', wholeFromOne)
+    .option('--sample <n>', 'number of random scopes of the catalog (default: 100)', wholeFromOne)
     .addHelpText('after', help.VERIFY_AFTER)
     .action(actionOf(async () => (await import('./commands/verify.ts')).verify))
 }
 
 function addRejected(program: Command, actionOf: ActionOf): void {
   const rejected = define(program, 'rejected', help.REJECTED, {
-    summary: 'what could not be stored, and what to do about it',
+    summary: 'list and dismiss records that could not be stored',
   })
-  define(rejected, 'list', 'Lists rejected records that are open, the newest first.', {
+  define(rejected, 'list', 'Lists open rejected records, newest first.', {
     isDefault: true,
   })
-    .option('--run <run>', 'only what that run rejected')
-    .option('--set-aside', 'what was set aside in place of what is open')
-    .option('--limit <n>', 'how many are listed', wholeFromOne, 50)
+    .option('--run <run>', 'only records that this run rejected')
+    .option('--set-aside', 'list records that were set aside instead')
+    .option('--limit <n>', 'maximum number of rows', wholeFromOne, 50)
     .action(actionOf(async () => (await import('./commands/rejected.ts')).rejectedList))
-  define(rejected, 'set-aside', 'Sets rejected records aside for good, by their content.')
-    .argument('[id...]', 'as the list shows them')
-    .option('--run <run>', 'all that this run rejected, in place of the ids')
-    .requiredOption('--reason <text>', 'why; kept with it')
+  define(rejected, 'set-aside', 'Sets rejected records aside permanently, by their content.')
+    .argument('[id...]', 'IDs of the list')
+    .option('--run <run>', 'all records that this run rejected, instead of IDs')
+    .requiredOption('--reason <text>', 'the reason; stored with the decision')
     .action(actionOf(async () => (await import('./commands/rejected.ts')).rejectedSettle))
-  define(rejected, 'restore', 'Takes back that rejected records were set aside.')
-    .argument('[id...]', 'as the list with --set-aside shows them')
-    .option('--run <run>', 'all that this run rejected, in place of the ids')
+  define(rejected, 'restore', 'Reopens rejected records that were set aside.')
+    .argument('[id...]', 'IDs of the list with --set-aside')
+    .option('--run <run>', 'all records that this run rejected, instead of IDs')
     .action(actionOf(async () => (await import('./commands/rejected.ts')).rejectedSettle))
 }
 
-function addLooks(program: Command, actionOf: ActionOf): void {
-  define(program, 'doctor', help.DOCTOR, { summary: 'say what is wrong and what mends it' }).action(
-    actionOf(async () => (await import('./commands/doctor.ts')).doctor),
-  )
+function addInspection(program: Command, actionOf: ActionOf): void {
+  define(program, 'doctor', help.DOCTOR, {
+    summary: 'check settings, connections and credentials',
+  }).action(actionOf(async () => (await import('./commands/doctor.ts')).doctor))
 
-  define(program, 'psql', help.PSQL, { summary: 'ask the tables in SQL' })
-    .argument('[args...]', 'for psql')
+  define(program, 'psql', help.PSQL, { summary: 'open psql on the collab-sync database' })
+    .argument('[args...]', 'arguments of psql')
     .passThroughOptions()
     .allowUnknownOption()
     .addHelpText('after', help.PSQL_AFTER)
     .option(...DEMO_OPTION)
     .action(actionOf(async () => (await import('./commands/psql.ts')).psql))
 
-  define(program, 'dictionary', help.DICTIONARY, { summary: 'explain every table and view' })
+  define(program, 'dictionary', help.DICTIONARY, { summary: 'document every table and view' })
     .addOption(
-      new Option('--format <format>', 'a page for people, JSON, or sources.yml of dbt')
+      new Option('--format <format>', 'Markdown, JSON, or sources.yml of dbt')
         .choices(['markdown', 'json', 'dbt'])
         .default('markdown'),
     )
@@ -126,29 +118,26 @@ function addLooks(program: Command, actionOf: ActionOf): void {
     .action(actionOf(async () => (await import('./commands/dictionary.ts')).dictionary))
 }
 
-/** The command for the nightly schedule, with what it can do. */
+/** Adds the commands of the nightly schedule. */
 export function addScheduleCommand(program: Command, actionOf: ActionOf): void {
   const schedule = define(program, 'schedule', help.SCHEDULE, {
     summary: 'show, set or remove the nightly schedule',
   })
-  define(schedule, 'show', 'Shows the schedule that holds, who set it, and when it is due next.', {
+  define(schedule, 'show', 'Shows the schedule, who set it, and the next nightly run.', {
     isDefault: true,
   }).action(actionOf(async () => (await import('./commands/schedule.ts')).scheduleShow))
   define(
     schedule,
     'set',
-    'Sets the nightly schedule for all workers, in place of SYNC_CRON and SYNC_TZ.',
+    'Sets the nightly schedule for all workers. It replaces SYNC_CRON and SYNC_TZ.',
   )
     .argument('<cron...>', 'five fields (minute, hour, day, month, weekday), in quotes')
-    .option(
-      '--tz <zone>',
-      'IANA time zone of the fields (default: the zone that is set, else SYNC_TZ)',
-    )
+    .option('--tz <zone>', 'IANA time zone of the fields (default: the current one)')
     .addHelpText('after', help.SCHEDULE_SET_AFTER)
     .action(actionOf(async () => (await import('./commands/schedule.ts')).scheduleSet))
   define(
     schedule,
     'remove',
-    'Removes the nightly schedule: no run starts by itself until one is set again.',
+    'Removes the nightly schedule. No nightly run starts until you set one again.',
   ).action(actionOf(async () => (await import('./commands/schedule.ts')).scheduleRemove))
 }

@@ -7,11 +7,12 @@ import type { ActionOf } from './define.ts'
 import * as help from './help.ts'
 import { addOperatorCommands, addScheduleCommand } from './operator-commands.ts'
 import { version } from '../base/version.ts'
-import { ADD_OPTION, addScopeOptions, collect } from './scope-options.ts'
+import { ADD_OPTION, addRequestOptions, collect } from './scope-options.ts'
 
 /**
- * The command line: names, options and help. What a command does is loaded only when it is called, so that `--help` is
- * quick and `run` soon makes its first call.
+ * Creates the command line. The code of a command is loaded only when the command is called, so that `--help` responds quickly and
+ * `run` makes its first call soon.
+ * @param onExitCode receives the exit code of the command
  */
 export function createProgram(onExitCode: (code: number) => void): Command {
   const program = new Command('collab-sync')
@@ -19,12 +20,19 @@ export function createProgram(onExitCode: (code: number) => void): Command {
     .version(version(), '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
     .configureHelp({ showGlobalOptions: false, optionDescription })
-    // Wrong use becomes an error like any other, reported in one place.
+    // reportError reports wrong usage.
     .configureOutput({ outputError: () => {} })
     .exitOverride()
     .enablePositionalOptions()
     .addHelpText('after', help.PROGRAM_AFTER)
-  const actionOf = actionsOn(onExitCode)
+  const actionOf: ActionOf =
+    (load) =>
+    async (...given) => {
+      // The last one is the command itself.
+      const args = given.slice(0, -1) as never[]
+      const run = await load(...args)
+      onExitCode(await run(...args))
+    }
   addRunCommands(program, actionOf)
   addOperatorCommands(program, actionOf)
   addDataCommands(program, actionOf)
@@ -34,40 +42,25 @@ export function createProgram(onExitCode: (code: number) => void): Command {
   return program
 }
 
-/** They print no document: nothing, or one for each line. */
+/** They print no document, or one per line. */
 const WITHOUT_JSON = ['worker', 'serve', 'psql', 'changes']
 
-/** Gives each command that prints data the option `--json` (contract.md, Commands), if it does not define its own. */
+/** Adds `--json` to each command that prints data (contract.md, Commands) and does not define its own. */
 function addJsonOption(command: Command): void {
   for (const each of command.commands) addJsonOption(each)
   const isDefined = command.options.some(({ long }) => long === '--json')
   if (command.commands.length > 0 || isDefined || WITHOUT_JSON.includes(command.name())) return
-  command.option('--json', 'print one JSON document on stdout instead')
+  command.option('--json', 'print one JSON document on stdout')
 }
 
-/** Makes the actions of commands. @param onExitCode is called with what a command returned */
-function actionsOn(onExitCode: (code: number) => void): ActionOf {
-  return (load) =>
-    async (...given) => {
-      // The last one is the command itself.
-      const args = given.slice(0, -1) as never[]
-      const run = await load(...args)
-      onExitCode(await run(...args))
-    }
-}
-
-/** The description of an option in the help, which says where a command does not work without it. */
 function optionDescription(this: Help, option: Option): string {
   const description = Help.prototype.optionDescription.call(this, option)
   return option.mandatory ? `${description} (required)` : description
 }
 
 function addRunCommands(program: Command, actionOf: ActionOf): void {
-  addScopeOptions(define(program, 'run', help.RUN, { summary: 'sync now, in this process' }))
-    .option('--failed-of <run>', 'only what failed in that run')
-    .option('--failing', 'only what fails now')
-    .option(...ADD_OPTION)
-    .option('--dry-run', 'ask the service, print what the run would change, and change nothing')
+  addRequestOptions(define(program, 'run', help.RUN, { summary: 'sync now, in this process' }))
+    .option('--dry-run', 'call the service, show what would change, write nothing')
     .addHelpText('after', help.RUN_AFTER)
     .action(
       actionOf(async ({ dryRun }: { dryRun?: boolean }) =>
@@ -77,31 +70,28 @@ function addRunCommands(program: Command, actionOf: ActionOf): void {
       ),
     )
 
-  addScopeOptions(
-    define(program, 'enqueue', help.ENQUEUE, {
-      summary: 'ask the workers for a run, print its id',
-    }),
+  addRequestOptions(
+    define(program, 'enqueue', help.ENQUEUE, { summary: 'start a run on the workers' }),
   )
-    .option('--failed-of <run>', 'only what failed in that run')
-    .option('--failing', 'only what fails now')
-    .option(...ADD_OPTION)
-    .option('--wait', 'follow the run to its end')
+    .option('--wait', 'wait for the end of the run')
     .addHelpText('after', help.ENQUEUE_AFTER)
     .action(actionOf(async () => (await import('./commands/enqueue.ts')).enqueue))
 
-  define(program, 'hint', help.HINT, { summary: 'say that comments changed' })
+  define(program, 'hint', help.HINT, { summary: 'report that comments changed' })
     .option('--organization <id>', 'the organization', collect)
-    .option('--document <id>', 'a document of it: all its annotations')
-    .option('--annotation <id>', 'only this annotation of the document')
+    .option('--document <id>', 'a document: all its annotations')
+    .option('--annotation <id>', 'only this annotation')
     .option(...ADD_OPTION)
     .addHelpText('after', help.HINT_AFTER)
     .action(actionOf(async () => (await import('./commands/hint.ts')).hintCommand))
 
-  define(program, 'worker', help.WORKER, { summary: 'work jobs until asked to stop' }).action(
+  define(program, 'worker', help.WORKER, { summary: 'process jobs until stopped' }).action(
     actionOf(async () => (await import('./commands/worker.ts')).worker),
   )
 
-  define(program, 'serve', help.SERVE, { summary: 'pages, API, probes and metrics over HTTP' })
+  define(program, 'serve', help.SERVE, {
+    summary: 'serve pages, API, probes and metrics over HTTP',
+  })
     .addHelpText('after', help.SERVE_AFTER)
     .option(...DEMO_OPTION)
     .action(actionOf(async () => (await import('./commands/serve.ts')).serve))
@@ -110,7 +100,7 @@ function addRunCommands(program: Command, actionOf: ActionOf): void {
 }
 
 function addSetUpCommands(program: Command, actionOf: ActionOf): void {
-  define(program, 'demo', help.DEMO, { summary: 'the whole job on this machine alone' }).action(
+  define(program, 'demo', help.DEMO, { summary: 'run a complete example on this machine' }).action(
     actionOf(async () => (await import('./commands/demo.ts')).demo),
   )
 

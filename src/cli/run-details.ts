@@ -1,10 +1,9 @@
 import type { Database } from '../core/database/pool.ts'
-import { readRunDetails } from '../client/run-reports.ts'
+import { requireRunDetails } from '../client/runs.ts'
 import type { Action } from '../documents/action.ts'
-import type { HeldListing } from '../documents/waiting.ts'
+import type { HeldListing, RejectedRecord } from '../documents/waiting.ts'
 import { scopesDone, scopesInAll } from '../documents/run.ts'
 import type { Failure, FailureReport, Run, RunDetails } from '../documents/run.ts'
-import { UsageError } from '../base/errors.ts'
 import {
   count,
   describeAnswer,
@@ -27,18 +26,10 @@ import { printable } from '../base/printable.ts'
 import { facts, heading, paint, print, printJson } from './output.ts'
 import { numberColumns, table } from './table.ts'
 
-/** A run as it is. @throws UsageError where it is gone */
-export async function requireRunDetails(database: Database, runId: string): Promise<RunDetails> {
-  const run = await readRunDetails(database, runId)
-  if (run === null) throw new UsageError(`There is no run ${runId}.`)
-  return run
-}
-
 /**
- * Prints a run as it is: its document with `json`, else a page.
- * @param options.say prints the page; on stdout when left out
- * @returns the run
- * @throws UsageError where it is gone
+ * Reads a run and prints it as JSON or as a page.
+ * @param options.say prints the page; on stdout if omitted
+ * @throws UsageError if there is no such run
  */
 export async function printRun(
   database: Database,
@@ -51,12 +42,12 @@ export async function printRun(
   return run
 }
 
-/** A status in its colour. */
+/** Colours a status. */
 export function paintedStatus(status: Run['status']): string {
   return STATUS_PAINT[status](status)
 }
 
-/** One run as a page: what became of it, its counts, and what needs a person. */
+/** A run as a page: its state, its counts and open problems. */
 export function describeRun(run: RunDetails): string {
   return [
     `Run ${paint.bold(shortId(run.runId))} ${paintedStatus(run.status)}${howLong(run)}`,
@@ -66,7 +57,7 @@ export function describeRun(run: RunDetails): string {
     facts([
       ['run', run.runId],
       [
-        'asked for',
+        'requested',
         `${time(run.requestedAt)} by ${run.requestedBy ?? run.trigger}: ${describeRequest(run)}`,
       ],
       ...countsOf(run),
@@ -80,7 +71,7 @@ export function describeRun(run: RunDetails): string {
   ].join('\n')
 }
 
-/** What to do about a run that nobody can be working on. */
+/** Shown for a run in progress while no worker is alive. */
 export const LEFT_ALONE = `${NO_WORKER} To end it: collab-sync cancel RUN.`
 
 const STATUS_PAINT: Record<Run['status'], (text: string) => string> = {
@@ -93,24 +84,18 @@ const STATUS_PAINT: Record<Run['status'], (text: string) => string> = {
 }
 
 function howLong(run: RunDetails): string {
-  if (run.status === 'queued') return ` for ${duration(sinceAskedMs(run))}`
-  return run.finishedAt === null
-    ? ` for ${duration(run.durationMs)}`
-    : ` after ${duration(run.durationMs)}`
+  const queuedMs = run.readAt.getTime() - run.requestedAt.getTime()
+  const ms = run.status === 'queued' ? queuedMs : run.durationMs
+  return ` ${run.finishedAt === null ? 'for' : 'after'} ${duration(ms)}`
 }
 
-function sinceAskedMs(run: Run): number {
-  return run.readAt.getTime() - run.requestedAt.getTime()
-}
-
-/** Counts that are shown in a colour where they are not 0. */
+/** Colours of counts that are not 0. */
 const COUNT_PAINT: Readonly<Record<string, (text: string) => string>> = {
   scopesFailed: paint.red,
   scopesHeld: paint.yellow,
   recordsRejected: paint.yellow,
 }
 
-/** The counts of a run, a line for each kind. */
 function countsOf(run: Run): (readonly [string, string])[] {
   return (Object.keys(RUN_COUNTS) as (keyof typeof RUN_COUNTS)[]).map((of) => {
     const mark = (text: string, name: string) => COUNT_PAINT[name]?.(text) ?? text
@@ -123,15 +108,15 @@ function timeOf(run: Run): string {
   const parts = RUN_TIMES.flatMap(([words, name]) =>
     run[name] > 0 ? [`${duration(run[name])} ${words}`] : [],
   )
-  return `${parts.join(', ')} (added up over what ran side by side)`
+  return `${parts.join(', ')} (sums over parallel calls and batches)`
 }
 
-/** More than a message of ours is long. */
+/** Longer than the messages of collab-sync. */
 const MESSAGE_MAX = 600
 
 const FAILURE_COLUMNS = [
   'operation',
-  { head: 'answer', width: 30 },
+  { head: 'response', width: 30 },
   { head: 'message', width: 60 },
   'since',
 ]
@@ -151,12 +136,12 @@ function failuresOf(run: RunDetails): string[] {
   return [
     heading('Failed scopes by cause'),
     table(columns, rows),
-    `  See each of them: collab-sync status ${id} --failures`,
+    `  List them: collab-sync status ${id} --failures`,
     ...(run.retriedBy.length === 0
       ? []
       : [`  Retried by run ${run.retriedBy.map(shortId).join(', ')}`]),
     run.failuresByState.failing > 0
-      ? `  Retry what still fails: collab-sync run --failed-of ${id}`
+      ? `  Retry the scopes that still fail: collab-sync run --failed-of ${id}`
       : `  ${nothingToRetry(run)}`,
   ]
 }
@@ -166,7 +151,7 @@ function sinceOf({ resolvedBy, ...states }: FailureReport): string {
   return describeStates(states) + by
 }
 
-/** Failures of a run as a table. */
+/** A table of failures. */
 export function failuresTable(failures: readonly Failure[]): string {
   return table(
     ['scope', ...FAILURE_COLUMNS],
@@ -183,13 +168,13 @@ export function failuresTable(failures: readonly Failure[]): string {
 function heldOf(run: RunDetails): string[] {
   if (run.held.listings === 0) return []
   return [
-    heading(`Held: ${describeHeld(run.held.listings)}`),
+    heading(`Held removals: ${describeHeld(run.held.listings)}`),
     heldTable(run.held.first),
-    `  If that is right, remove them: collab-sync accept ${shortId(run.runId)}; if not: collab-sync refuse ${shortId(run.runId)} --reason TEXT`,
+    `  Remove these users: collab-sync accept ${shortId(run.runId)}. Keep them: collab-sync refuse ${shortId(run.runId)} --reason TEXT`,
   ]
 }
 
-/** Held listings as a table. */
+/** A table of held listings. */
 export function heldTable(held: readonly HeldListing[]): string {
   return table(
     [...numberColumns('id'), 'listing', ...numberColumns('users', 'missing'), 'since'],
@@ -206,7 +191,6 @@ export function heldTable(held: readonly HeldListing[]): string {
   )
 }
 
-/** What users did to a run, but for its request. */
 function actionsOf(run: RunDetails): string[] {
   const actions = run.actions.filter(({ action }) => action !== 'run_requested')
   return actions.length === 0 ? [] : [heading('Actions'), actionsTable(actions)]
@@ -214,7 +198,7 @@ function actionsOf(run: RunDetails): string[] {
 
 const ACTION_COLUMNS = ['at', 'by', 'action', 'of', 'reason', 'run']
 
-/** What users and programs did, as a table. */
+/** A table of actions. */
 export function actionsTable(actions: readonly Action[]): string {
   const rows = actions.map(({ at, by, action, target, reason, runId }) => [
     time(at),
@@ -227,20 +211,27 @@ export function actionsTable(actions: readonly Action[]): string {
   return table(ACTION_COLUMNS, rows)
 }
 
-const REJECTED_COLUMNS = ['id', 'from', 'what', 'reason', 'as received']
-
 function rejectedOf(run: RunDetails): string[] {
   if (run.rejectedRecords.length === 0) return []
-  const rows = run.rejectedRecords.map((one) => [
-    String(one.rejectedRecordId),
-    shorten(scopePath(one), 50),
-    one.setAsideAt !== null ? 'set aside' : one.isWhole ? 'whole record' : 'part of it',
-    shorten(one.reason, 60),
-    shorten(one.record, 40),
-  ])
   return [
     heading('Rejected records'),
-    table(REJECTED_COLUMNS, rows),
-    `  See all that are open: collab-sync rejected --run ${shortId(run.runId)}. Set them aside: collab-sync rejected set-aside ID --reason TEXT`,
+    rejectedTable(run.rejectedRecords),
+    `  List all open ones: collab-sync rejected --run ${shortId(run.runId)}. Set them aside: collab-sync rejected set-aside ID --reason TEXT`,
   ]
+}
+
+const REJECTED_COLUMNS = ['id', 'at', 'from', 'rejected', 'reason', 'as received']
+
+/** A table of rejected records. */
+export function rejectedTable(records: readonly RejectedRecord[]): string {
+  const rows = records.map((record) => [
+    String(record.rejectedRecordId),
+    time(record.at),
+    shorten(scopePath(record), 40),
+    (record.isWhole ? 'whole record' : 'part of it') +
+      (record.setAsideAt === null ? '' : ', set aside'),
+    shorten(record.setAsideReason ?? record.reason, 50),
+    shorten(record.record, 40),
+  ])
+  return table(REJECTED_COLUMNS, rows)
 }

@@ -1,7 +1,6 @@
 import { InvalidArgumentError } from 'commander'
 import type { Command } from 'commander'
 
-/** The scope of `run` and `enqueue` as commander reads it. */
 export interface ScopeOptions {
   organization?: string[]
   document?: string
@@ -12,31 +11,35 @@ export interface ScopeOptions {
   operations?: string
 }
 
-/** What narrows a run: a scope, what fails in it, or what failed in an earlier run. */
+/** A scope, optionally only its failing scopes, or the failed scopes of another run. */
 export interface RequestOptions extends ScopeOptions {
   failedOf?: string
   failing?: boolean
-  /** Adds what the catalog lacks of the scope. */
   add?: boolean
 }
 
-/** Gives a command the options that narrow a run (contract.md, "Commands"). */
+/** Adds the options of a scope (contract.md, "Commands"). */
 export function addScopeOptions(command: Command): Command {
   return command
-    .option('--organization <id>', 'only this organization; may be repeated', collect)
+    .option('--organization <id>', 'only this organization; repeatable', collect)
     .option('--document <id>', 'only this document, of one organization')
     .option('--annotation <id>', 'only this annotation, of one document')
-    .option('--comment <n>', 'only this comment, of one annotation; may be repeated', collectNumber)
-    .option('--user <id>', 'only this user; may be repeated', collect)
-    .option('--group <id>', 'only this user group; may be repeated', collect)
-    .option('--operations <list>', 'users,comments or one of them (default: SYNC_OPERATIONS)')
+    .option('--comment <n>', 'only this comment, of one annotation; repeatable', collectNumber)
+    .option('--user <id>', 'only this user; repeatable', collect)
+    .option('--group <id>', 'only this user group; repeatable', collect)
+    .option('--operations <list>', 'users, comments or users,comments (default: SYNC_OPERATIONS)')
 }
 
-/** The option of whoever asks for what the catalog may lack. */
-export const ADD_OPTION = [
-  '--add',
-  'add what the catalog lacks of it, rather than refuse it',
-] as const
+/** Adds the options of a requested run. */
+export function addRequestOptions(command: Command): Command {
+  return addScopeOptions(command)
+    .option('--failed-of <run>', 'only scopes that failed in that run')
+    .option('--failing', 'only scopes whose last fetch failed')
+    .option(...ADD_OPTION)
+}
+
+/** Without it, a scope that the catalog lacks is refused. */
+export const ADD_OPTION = ['--add', 'add the scope to the catalog if it is missing'] as const
 
 export function collect(value: string, before: string[] = []): string[] {
   return [...before, value]
@@ -46,7 +49,7 @@ function collectNumber(value: string, before: number[] = []): number[] {
   return [...before, wholeNumber(value)]
 }
 
-/** The number of a comment. */
+/** Parses the number of a comment. */
 export function wholeNumber(value: string): number {
   const number = Number(value)
   if (!/^-?\d+$/.test(value) || !Number.isSafeInteger(number)) {

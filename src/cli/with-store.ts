@@ -11,7 +11,7 @@ import type { ServiceSettings, SettingNeed } from '../settings/settings.ts'
 import type { Settings } from '../settings/table.ts'
 import { openStore } from '../worker/store.ts'
 import type { Store } from '../worker/store.ts'
-import { makeSpansBy, withSpan } from '../base/trace.ts'
+import { setTracing, withSpan } from '../base/trace.ts'
 import { EXIT } from './exit.ts'
 import { note } from './output.ts'
 import { undoneOnSignal } from './signals.ts'
@@ -64,7 +64,7 @@ export async function withStore<T>(
       ? undoneOnSignal((signal) => withStoreUntil(signal, opening, work))
       : withStoreUntil(opening.signal, opening, work)
   if (!opening.isTraced) return open()
-  await openTracing(opening.settings)
+  await setTracing(opening.settings.traces)
   return withSpan(`collab-sync ${opening.name}`, {}, open)
 }
 
@@ -166,11 +166,4 @@ export function commandLog(level: string): Log {
   console.warn = (...words: unknown[]) => log.info(format(...words))
   console.error = (...words: unknown[]) => log.warn(format(...words))
   return log
-}
-
-/** Makes spans from here on, where TRACES asks for them. To be called before the queue is opened; they are loaded only then. */
-export async function openTracing({ traces }: Settings): Promise<void> {
-  if (!traces) return
-  const { openTelemetrySpans } = await import('../worker/telemetry/tracing.ts')
-  makeSpansBy(openTelemetrySpans)
 }

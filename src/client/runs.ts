@@ -4,11 +4,12 @@ import { DEAD_AFTER_S } from '../core/database/claims.ts'
 import type { Item } from '../core/database/claims.ts'
 import type { Database } from '../core/database/pool.ts'
 import { readRun, readRunDetails } from './run-reports.ts'
-import { explainingLoss } from '../core/database/connection-errors.ts'
+import { codeOf, explainingLoss, isConnectionLost } from '../core/database/connection-errors.ts'
 import * as runs from '../core/database/statements/runs.ts'
 import { checked, isRunId } from '../documents/check.ts'
 import { RetryRequestSchema, RunRequestSchema } from '../documents/run.ts'
 import type { RequestedRun, Run, RunDetails } from '../documents/run.ts'
+import { duration } from '../documents/format.ts'
 import { EnvironmentError, UsageError } from '../base/errors.ts'
 import { inTime, itemDelivery, refusalOf } from '../core/queue/queue.ts'
 import type { JobQueue } from '../core/queue/queue.ts'
@@ -20,7 +21,7 @@ import type { CollabSync, Parts } from './collab-sync.ts'
 
 type Runs = Pick<CollabSync, 'getRun' | 'cancelRun' | 'watchRun' | 'waitForRun'>
 
-/** One run: what is known of it, its end, and following it there. */
+/** Reads, cancels and follows one run. */
 export function runsOn({ database, log, by }: Pick<Parts, 'database' | 'log' | 'by'>): Runs {
   return {
     getRun: (runId) => readDetails(database, runId),
@@ -38,7 +39,7 @@ export function runsOn({ database, log, by }: Pick<Parts, 'database' | 'log' | '
       for await (const run of watchRun(database, runId, signal)) {
         if (run.finishedAt !== null) break
       }
-      return (await readDetails(database, runId)) ?? thereIsNone(runId)
+      return requireRunDetails(database, runId)
     },
   }
 }
@@ -51,10 +52,10 @@ function isOver({ runId, status }: Run): UsageError {
   return new UsageError(`Run ${runId} is over: its status is ${status}.`)
 }
 
-/** A queue that hangs must not hold up who asked: the run is stored, and workers look for what nobody delivered. */
+/** A queue that does not respond must not delay the caller: the run is stored, and workers find undelivered items. */
 const DELIVERY_MS = 5_000
 
-/** Asking for runs. */
+/** Starts runs. */
 export function askingOn(parts: Parts): Pick<CollabSync, 'startRun' | 'retryRun'> {
   return {
     async startRun(request = {}) {
@@ -71,14 +72,13 @@ export function askingOn(parts: Parts): Pick<CollabSync, 'startRun' | 'retryRun'
 }
 
 /**
- * A request for what failed in a settled run and still fails, asked as that run asked: a narrowed question is asked again as
- * narrowed.
- * @throws UsageError where there is no such run, or it is not over
+ * Requests the scopes that failed in a finished run and still fail, with the scope of that run.
+ * @throws UsageError if there is no such run, or it is not over
  */
 export async function failedOf(database: Database, runId: string): Promise<ScopesRequest> {
   const { scope, finishedAt } = await requireRun(database, runId)
   if (finishedAt === null) {
-    throw new UsageError(`Run ${runId} is still under way: wait for its end.`)
+    throw new UsageError(`Run ${runId} is still in progress: wait for its end.`)
   }
   return { scope, failedOf: runId }
 }
@@ -94,7 +94,7 @@ async function askOnce(
   if (earlier !== undefined) return known(database, earlier.runId, request)
   const context = { database, operations: settings.operations }
   const { runId, items } = await startRun(context, { ...request, trigger, requestKey, by })
-  // Without items somebody has made it since we looked.
+  // Another caller made it in the meantime.
   if (items.length === 0) return known(database, runId, request)
   const isDelivered = await isHandedOver(parts.queue, items, (reason) =>
     parts.log.warn({ reason, runId }, NOT_DELIVERED),
@@ -102,7 +102,7 @@ async function askOnce(
   return { runId, isNew: true, isDelivered }
 }
 
-/** A run that the same key made. */
+/** Returns the run that the same key made. */
 async function known(database: Database, runId: string, request: ScopesRequest) {
   const run = await readRun(database, runId)
   if (run !== null && canonical(run) !== canonical(request)) {
@@ -111,14 +111,13 @@ async function known(database: Database, runId: string, request: ScopesRequest) 
   return { runId, isNew: false, isDelivered: true }
 }
 
-/** The run is stored, and each worker looks for such runs. */
 export const NOT_DELIVERED =
-  'the run is stored, but the queue does not accept jobs; a worker takes it up when the queue does'
+  'the run is stored, but the queue does not accept jobs; a worker enqueues them later'
 
 /**
- * Hands items of a run to the queue.
- * @param onFailure is called with the reason where the queue does not accept them
- * @returns false then: a worker takes the run up
+ * Enqueues items of a run.
+ * @param onFailure receives the reason if the queue does not accept them
+ * @returns false in that case: a worker enqueues them later
  */
 export async function isHandedOver(
   queue: JobQueue,
@@ -134,25 +133,23 @@ export async function isHandedOver(
   }
 }
 
-/** @param way how it is asked: keys of those who ask in different ways never meet */
+/** Keys of different interfaces (`way`) are separate. */
 function keyOf(way: string, key: string | undefined): string | null {
   return key === undefined ? null : `${way}:${key}`
 }
 
-/** One text for one request, in whatever order the members of its scope come. */
+/** The same text for the same request, in any order of the members of its scope. */
 function canonical({ scope, failing = false }: ScopesRequest): string {
   return JSON.stringify([failing, Object.entries(scope).sort(([a], [b]) => (a < b ? -1 : 1))])
 }
 
-const POLL_MS = 500
-/** A PostgreSQL that restarts, or fails over, is waited for. */
+/** How long a watcher waits for a PostgreSQL that restarts or fails over. */
 const AWAY_MAX_MS = 120_000
 
 /**
- * A run as it is, then each time something of it changed, its settled state last. One small query a look; nothing is open
- * between two of them.
- * @throws UsageError where there is no such run; EnvironmentError where PostgreSQL is away at first, or stays away; the
- *   signal's reason
+ * Yields a run now, then each time it has changed, its final state last. Between two polls no connection is in use.
+ * @throws UsageError if there is no such run; EnvironmentError if PostgreSQL is unreachable at the first read, or for 2 minutes
+ *   later; the reason of the signal
  */
 export async function* watchRun(
   database: Database,
@@ -161,50 +158,94 @@ export async function* watchRun(
 ): AsyncGenerator<Run, void, undefined> {
   signal?.throwIfAborted()
   let run = await explainingLoss(database, () => requireRun(database, runId))
+  const nextPoll = runPoller(database, runId, { everyMs: 500, signal })
   for (;;) {
     yield run
     if (run.finishedAt !== null) return
-    run = await nextChange(database, run, signal)
+    const before = contentOf(run)
+    do run = await nextPoll()
+    while (contentOf(run) === before)
   }
 }
 
-async function nextChange(
+/**
+ * Returns a function that waits for the next poll and returns the run.
+ * @param options.everyMs interval of the polls
+ * @param options.looks so many times per interval, a cheap query checks whether the run is over, which ends the wait
+ * @param options.onAway receives the reason, once per outage of PostgreSQL
+ * @throws (the returned function) as {@link watchRun}
+ */
+export function runPoller(
   database: Database,
-  before: Run,
-  signal: AbortSignal | undefined,
-): Promise<Run> {
+  runId: string,
+  {
+    everyMs,
+    looks = 1,
+    signal,
+    onAway,
+  }: {
+    everyMs: number
+    looks?: number
+    signal?: AbortSignal | undefined
+    onAway?: (reason: string) => void
+  },
+): () => Promise<Run> {
   let seenAtMs = performance.now()
-  for (;;) {
-    // Jitter, so that those who watch one run do not all come at once.
-    await sleepUnlessAborted(POLL_MS * (0.8 + Math.random() * 0.4), signal)
-    try {
-      const run = await explainingLoss(database, () => requireRun(database, before.runId))
-      if (contentOf(run) !== contentOf(before)) return run
-      seenAtMs = performance.now()
-    } catch (error) {
-      const isPatient = performance.now() - seenAtMs < AWAY_MAX_MS
-      if (!(error instanceof EnvironmentError) || !isPatient) throw error
+  let isAway = false
+  return async () => {
+    for (;;) {
+      try {
+        for (let look = 1; look <= looks; look++) {
+          // Jitter spreads the queries of programs that watch the same run.
+          await sleepUnlessAborted((everyMs / looks) * (0.8 + Math.random() * 0.4), signal)
+          if (look === looks) break
+          if ((await runs.isOver.first(database, { runId }))?.over !== false) break
+        }
+        const run = await requireRun(database, runId)
+        seenAtMs = performance.now()
+        isAway = false
+        return run
+      } catch (error) {
+        if (!isTransient(error)) throw error
+        const { message } = error as Error
+        if (performance.now() - seenAtMs > AWAY_MAX_MS)
+          throw new EnvironmentError(
+            `PostgreSQL has not responded for ${duration(AWAY_MAX_MS)} (${message}). The run continues when PostgreSQL is back. Check it with: collab-sync status ${runId}`,
+            { cause: error },
+          )
+        if (!isAway) onAway?.(message)
+        isAway = true
+      }
     }
   }
 }
 
-/** All but what the clock changes. */
+/** A lost connection, or a server without resources or stopped by its operator (classes 53 and 57); not a wrong statement. */
+function isTransient(error: unknown): boolean {
+  return isConnectionLost(error) || /^5[37]/.test(codeOf(error) ?? '')
+}
+
+/** All but the members that change with the clock. */
 function contentOf(run: Run): string {
   return JSON.stringify({ ...run, readAt: null, durationMs: null })
 }
 
-/** @throws the signal's reason, not the timer's error that hides it */
+/** @throws the reason of the signal, which the error of the timer would hide */
 async function sleepUnlessAborted(ms: number, signal: AbortSignal | undefined): Promise<void> {
   await sleep(ms, undefined, signal && { signal }).catch(() => {})
   signal?.throwIfAborted()
 }
 
-/** One run as it is now. @throws UsageError where there is none */
+/** Reads a run. @throws UsageError if there is none */
 export async function requireRun(database: Database, runId: string): Promise<Run> {
   return (isRunId(runId) ? await readRun(database, runId) : null) ?? thereIsNone(runId)
 }
 
-/** @throws UsageError always */
-export function thereIsNone(runId: unknown): never {
+/** Reads a run with its details. @throws UsageError if there is none */
+export async function requireRunDetails(database: Database, runId: string): Promise<RunDetails> {
+  return (await readDetails(database, runId)) ?? thereIsNone(runId)
+}
+
+function thereIsNone(runId: string): never {
   throw new UsageError(`There is no run ${JSON.stringify(runId)}.`)
 }

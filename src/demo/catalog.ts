@@ -1,14 +1,14 @@
 import type { Place } from './layout.ts'
 import type { World } from './world.ts'
 
-/** One line of a catalog (contract.md, Catalog lines): the members present say what it is. */
+/** One line of a catalog: its members say what it is. */
 export type CatalogLine =
   | { organizationId: string }
   | { organizationId: string; documentId: string }
   | { organizationId: string; documentId: string; annotationId: string }
   | { organizationId: string; organizationUserGroupId: string }
 
-/** Every line of the world's catalog, parents before children, one at a time. */
+/** The world's catalog, parents before children. */
 export function* catalogLines(world: World): Generator<CatalogLine> {
   for (const organizationId of world.organizationIds()) {
     yield { organizationId }
@@ -29,7 +29,7 @@ export function* places(world: World): Generator<Place> {
   for (const line of catalogLines(world)) if ('annotationId' in line) yield line
 }
 
-/** The line with a name of what its last id names; annotations have none. */
+/** The line with a name for its last id; annotations have none. */
 export function named(line: CatalogLine): CatalogLine {
   const [member, id] = Object.entries(line).at(-1) as [string, string]
   if (member === 'annotationId') return line

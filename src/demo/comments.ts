@@ -1,4 +1,5 @@
 import { emoji, languages } from './phrases.ts'
+import type { Language } from './phrases.ts'
 import {
   documentUserIndices,
   generatedGhost,
@@ -10,7 +11,7 @@ import {
 import type { PeoplePlan, User } from './people.ts'
 import { Random, seedOf } from './random.ts'
 
-/** service-api.md, Comment; members beyond the documented ones are allowed. */
+/** service-api.md, Comment; undocumented members are allowed. */
 export interface Comment {
   commentId: number
   commentText?: string
@@ -22,7 +23,7 @@ export interface Comment {
   [unknown: string]: unknown
 }
 
-/** What comments are made from. */
+/** Parameters of generated comments. */
 export interface CommentsPlan extends PeoplePlan {
   /** The newest instant of generated data, epoch milliseconds. */
   nowMs: number
@@ -30,14 +31,14 @@ export interface CommentsPlan extends PeoplePlan {
   skew: boolean
 }
 
-/** Where something stands: indices from 0, not ids. */
+/** Indices of an annotation and its parents, from 0. */
 export interface Spot {
   organization: number
   document: number
   annotation: number
 }
 
-// Keeps these random streams apart from those of people.
+// Separates these random streams from those of people.
 const ANNOTATION = 4
 
 const HISTORY_MS = 90 * 24 * 3_600_000
@@ -67,14 +68,13 @@ export function generatedComments(plan: CommentsPlan, spot: Spot): Comment[] {
   return comments
 }
 
-/** A made-up text of one to four sentences of one language. */
+/** A text of one to four sentences in one language. */
 export function writtenText(random: Random): string {
-  const language = languages[Math.floor(random.next() ** 1.5 * languages.length)]
-  if (!language) throw new Error('no language')
-  let text = sentence(language.sentences, random)
-  for (let more = random.below(4); more > 0; more--) {
-    text += language.gap + sentence(language.sentences, random)
-  }
+  const language = languages[Math.floor(random.next() ** 1.5 * languages.length)] as Language
+  const sentence = () =>
+    random.pick(language.sentences).replace('{n}', String(1 + random.below(400)))
+  let text = sentence()
+  for (let more = random.below(4); more > 0; more--) text += ` ${sentence()}`
   return random.next() < 0.1 ? `${text} ${random.pick(emoji)}` : text
 }
 
@@ -108,14 +108,14 @@ function makeVoice(comment: Comment): void {
   comment.attachments = [{ name: 'voice.webm', durationMs: 4200 }]
 }
 
-/** Mostly the document's users, now and then its guest or the organization's ghost. */
+/** Usually a user of the document, sometimes its guest or the organization's former user. */
 function author(plan: CommentsPlan, spot: Spot, users: readonly number[], random: Random): User {
   const draw = random.next()
   if (draw < 0.02 || users.length === 0) return generatedGhost(plan, spot.organization)
   if (draw < 0.05 && hasGuest(spot.document)) {
     return generatedGuest(plan, spot.organization, spot.document)
   }
-  // Squared, so that a few people write most of it.
+  // Squared, so that a few people write most comments.
   const index = users[Math.floor(random.next() ** 2 * users.length)] as number
   return summary(generatedUser(plan, spot.organization, index))
 }
@@ -130,13 +130,9 @@ function commentCount(
   const draw = random.next()
   if (!plan.skew) return mean
   if (isFirst) return Math.max(mean, 3)
-  // Annotations without comments at a fixed place, so that even a tiny world has one.
+  // At a fixed index, so that even a small world has an annotation without comments.
   if (annotation % 12 === 1) return 0
   return Math.min(Math.round(-Math.log(1 - draw) * mean * 1.09), mean * 8)
-}
-
-function sentence(sentences: readonly string[], random: Random): string {
-  return random.pick(sentences).replace('{n}', String(1 + random.below(400)))
 }
 
 function escapeHtml(text: string): string {

@@ -2,92 +2,57 @@ import { idOf, indexOf } from './identifiers.ts'
 import { generatedGuest, generatedUser } from './people.ts'
 import type { PeoplePlan, User } from './people.ts'
 
-/** What was changed about the people of one organization. */
-interface Changes {
-  revision: number
-  /** Users added or renamed, by id, as the listing serves them. */
-  put: Map<string, User>
-  removed: Map<string, User>
-  /** Members of a document or group whose list was changed, by its key. */
-  members: Map<string, string[]>
-}
-
-/** Who is in the listings of each organization: the generated people under the changes made. */
+/** The people of one organization: those generated, under the changes that were made. */
 export class Directory {
   readonly #plan: PeoplePlan
-  readonly #changes = new Map<number, Changes>()
+  readonly #organization: number
+  readonly #users: Map<string, User>
+  readonly #removed = new Map<string, User>()
+  /** User IDs of each document or group whose listing was changed, by its key. */
+  readonly #members = new Map<string, string[]>()
 
-  constructor(plan: PeoplePlan) {
+  constructor(plan: PeoplePlan, organization: number) {
     this.#plan = plan
+    this.#organization = organization
+    const users = Array.from({ length: plan.usersPerOrganization }, (_, index) =>
+      generatedUser(plan, organization, index),
+    )
+    this.#users = new Map(users.map((user) => [user.userId, user]))
   }
 
-  users(organization: number): User[] {
-    const changes = this.#changes.get(organization)
-    const users: User[] = []
-    for (let index = 0; index < this.#plan.usersPerOrganization; index++) {
-      const id = idOf('user', index)
-      if (changes?.removed.has(id)) continue
-      users.push(changes?.put.get(id) ?? generatedUser(this.#plan, organization, index))
-    }
-    for (const [id, user] of changes?.put ?? []) {
-      if (this.#generatedIndex(id) === undefined && !changes?.removed.has(id)) users.push(user)
-    }
-    return users
+  users(): User[] {
+    return [...this.#users.values()]
   }
 
-  /** The members under this key; `generate` gives their ids where nobody changed them. */
-  members(organization: number, key: string, generate: () => string[]): User[] {
-    const changes = this.#changes.get(organization)
-    const ids = changes?.members.get(key) ?? generate()
-    return ids
-      .filter((id) => !changes?.removed.has(id))
-      .map((id) => changes?.put.get(id) ?? this.#generated(organization, id))
+  /** Users that were removed from the listing, as last listed. */
+  removed(): User[] {
+    return [...this.#removed.values()]
   }
 
-  removed(organization: number): User[] {
-    return [...(this.#changes.get(organization)?.removed.values() ?? [])]
+  /** The members with this key; `generate` returns the IDs of an unchanged listing. */
+  members(key: string, generate: () => string[]): User[] {
+    const ids = this.#members.get(key) ?? generate()
+    return ids.flatMap((id) => this.#users.get(id) ?? this.#guests(id))
   }
 
-  revision(organization: number): number {
-    return this.#changes.get(organization)?.revision ?? 0
+  put(user: User): void {
+    this.#removed.delete(user.userId)
+    this.#users.set(user.userId, user)
   }
 
-  put(organization: number, user: User): void {
-    const changes = this.#touch(organization)
-    changes.removed.delete(user.userId)
-    changes.put.set(user.userId, user)
+  drop(userId: string): void {
+    const last = this.#users.get(userId)
+    if (!last) throw new Error(`no user ${userId} in ${idOf('organization', this.#organization)}`)
+    this.#users.delete(userId)
+    this.#removed.set(userId, last)
   }
 
-  drop(organization: number, userId: string): void {
-    const last = this.users(organization).find((user) => user.userId === userId)
-    if (!last) throw new Error(`no user ${userId} in organization number ${organization}`)
-    this.#touch(organization).removed.set(userId, last)
+  putMembers(key: string, userIds: string[]): void {
+    this.#members.set(key, userIds)
   }
 
-  putMembers(organization: number, key: string, userIds: string[]): void {
-    this.#touch(organization).members.set(key, userIds)
-  }
-
-  #touch(organization: number): Changes {
-    let changes = this.#changes.get(organization)
-    if (!changes) {
-      changes = { revision: 0, put: new Map(), removed: new Map(), members: new Map() }
-      this.#changes.set(organization, changes)
-    }
-    changes.revision++
-    return changes
-  }
-
-  #generatedIndex(userId: string): number | undefined {
-    const index = indexOf('user', userId)
-    return index !== undefined && index < this.#plan.usersPerOrganization ? index : undefined
-  }
-
-  #generated(organization: number, userId: string): User {
-    const index = this.#generatedIndex(userId)
-    if (index !== undefined) return generatedUser(this.#plan, organization, index)
+  #guests(userId: string): User[] {
     const guest = indexOf('guest', userId)
-    if (guest === undefined) throw new Error(`no user ${userId} was ever made`)
-    return generatedGuest(this.#plan, organization, guest)
+    return guest === undefined ? [] : [generatedGuest(this.#plan, this.#organization, guest)]
   }
 }

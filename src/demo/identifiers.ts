@@ -1,9 +1,8 @@
 export type Noun = 'organization' | 'document' | 'annotation' | 'group' | 'user' | 'guest' | 'ghost'
 
 /**
- * The forms of each identifier, taken in turn by index; each ends in the index, so that an id
- * leads back to it without a table. Ids repeat between parents on purpose (every organization has
- * a `user-1`), because only the full path of ids is a key.
+ * The forms of each identifier, used in turn. Each ends in the index, so that the index can be read
+ * from the id. Ids repeat between parents (every organization has a `user-1`), because only the full path of ids is a key.
  */
 const forms: Record<Noun, readonly ((index: number) => string)[]> = {
   organization: [
@@ -56,13 +55,12 @@ const forms: Record<Noun, readonly ((index: number) => string)[]> = {
   ghost: [(index) => `former-${index}`],
 }
 
-/** The identifier of the thing of this kind with this index. */
 export function idOf(noun: Noun, index: number): string {
   const own = forms[noun]
   return (own[index % own.length] as (index: number) => string)(index)
 }
 
-/** The index behind an identifier that `idOf` could have made; undefined for any other text. */
+/** The index of an identifier that `idOf` returns; undefined for any other text. */
 export function indexOf(noun: Noun, id: string): number | undefined {
   let start = id.length
   while (start > 0 && isDigit(id.charCodeAt(start - 1))) start--

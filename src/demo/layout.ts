@@ -9,9 +9,9 @@ export interface WorldOptions {
   commentsPerAnnotation: number
   usersPerOrganization: number
   groupsPerOrganization: number
-  /** Comments lie in the 90 days before it. A fixed day if not given, so that a seed is enough. */
+  /** Comments are from the 90 days before it. Default: a fixed day. */
   now?: Date
-  /** True (default): the numbers above are means. False: each parent holds exactly that many. */
+  /** True (default): the numbers above are means. False: each parent has exactly that many. */
   skew?: boolean
 }
 
@@ -22,7 +22,7 @@ export interface Place {
   annotationId: string
 }
 
-/** Where everything stands and how much there is of it, by arithmetic instead of tables. */
+/** Translates ids to indices and counts what each parent has, without storing anything. */
 export class Layout {
   readonly #options: WorldOptions
   readonly #skew: boolean
@@ -32,7 +32,7 @@ export class Layout {
     this.#skew = options.skew ?? true
   }
 
-  /** The index behind an id, undefined where there is no such organization. */
+  /** The index of an organization; undefined if it does not exist. */
   organization(organizationId: string): number | undefined {
     const index = indexOf('organization', organizationId)
     return index !== undefined && index < this.#options.organizations ? index : undefined
@@ -77,8 +77,8 @@ export class Layout {
 }
 
 /**
- * What part number `index` gets when `total` is dealt out to `parts` with the first ones getting
- * most: along a square root, so that the parts add up to the total without walking over them.
+ * The share of part number `index` when `total` is divided among `parts`. The first ones get most: the sums follow a square
+ * root, so that the shares add up to the total.
  */
 function share(total: number, parts: number, index: number): number {
   return upTo(total, parts, index + 1) - upTo(total, parts, index)

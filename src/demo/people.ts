@@ -2,7 +2,7 @@ import { idOf } from './identifiers.ts'
 import { languages } from './phrases.ts'
 import { Random, seedOf } from './random.ts'
 
-/** service-api.md, User summary; members beyond the documented ones are allowed. */
+/** service-api.md, User summary; undocumented members are allowed. */
 export interface User {
   userId: string
   name?: string
@@ -10,20 +10,20 @@ export interface User {
   [unknown: string]: unknown
 }
 
-/** What people are made from. */
+/** Parameters of generated people. */
 export interface PeoplePlan {
   seed: number
   usersPerOrganization: number
 }
 
-// One number a kind keeps the random streams of two kinds with equal indices apart.
+// A number for each kind separates the random streams of kinds with equal indices.
 const USER = 1
 const DOCUMENT_USERS = 2
 const GROUP_MEMBERS = 3
-// Below every document's number, which the guests are drawn from.
+// Lower than the negated document numbers that guests use.
 const GHOST = -0x7fffffff
 
-/** User number `index` of an organization, as its listing serves it. */
+/** User number `index` of an organization, as in its listing. */
 export function generatedUser(plan: PeoplePlan, organization: number, index: number): User {
   const random = new Random(seedOf(plan.seed, USER, organization, index))
   const user = person(random, idOf('user', index), `user${index}@org${organization}.example`)
@@ -69,7 +69,7 @@ export function generatedGroupMemberIds(plan: PeoplePlan, organization: number, 
   return ring(plan, GROUP_MEMBERS, organization, group).map((index) => idOf('user', index))
 }
 
-/** The documented members only: a `from` carries no more than a summary. */
+/** The documented members, which are all that `from` has. */
 export function summary(user: User): User {
   const short: User = { userId: user.userId }
   if (user.name !== undefined) short.name = user.name
@@ -77,7 +77,7 @@ export function summary(user: User): User {
   return short
 }
 
-/** A few user indices out of all, the same each time, without drawing once a user. */
+/** Some of the user indices. */
 function ring(plan: PeoplePlan, kind: number, organization: number, index: number): number[] {
   const all = plan.usersPerOrganization
   const random = new Random(seedOf(plan.seed, kind, organization, index))

@@ -1,7 +1,4 @@
-/**
- * Folds a seed and any number of integers into one 32-bit number, the same for the same input
- * everywhere. This is what lets a world be a pure function of its seed and indices.
- */
+/** A 32-bit number computed from a seed and integers, so that a world is a pure function of its seed and indices. */
 export function seedOf(seed: number, ...parts: number[]): number {
   let mixed = seed | 0
   for (const part of parts) {
@@ -12,10 +9,7 @@ export function seedOf(seed: number, ...parts: number[]): number {
   return mixed >>> 0
 }
 
-/**
- * Mulberry32. Our own eight lines because the known library (pure-rand) only comes in with the
- * test tools, while the stand-in is part of what is installed; quality is enough for test data.
- */
+/** Mulberry32: a random generator with a seed, good enough for generated data. */
 export class Random {
   #state: number
 
@@ -36,18 +30,8 @@ export class Random {
     return Math.floor(this.next() * limit)
   }
 
-  /** One member of a list that is not empty. */
+  /** One element of a list that is not empty. */
   pick<T>(list: readonly T[]): T {
     return list[this.below(list.length)] as T
-  }
-
-  /** Puts the list in another order, in place (Fisher-Yates). */
-  shuffle<T>(list: T[]): void {
-    for (let last = list.length - 1; last > 0; last--) {
-      const other = this.below(last + 1)
-      const kept = list[last] as T
-      list[last] = list[other] as T
-      list[other] = kept
-    }
   }
 }

@@ -7,7 +7,7 @@ export const PATHS: Record<Operation, string> = {
   comments: '/v1/commentannotations/comments/get',
 }
 
-/** Of one filter. */
+/** In one filter. */
 const MOST_IDS = 30
 
 const id = z.string().min(1)
@@ -25,7 +25,7 @@ const UsersData = z
     'documentId and organizationUserGroupIds are no documented combination',
   )
 
-/** Without `userIds`: their effect on Get Comments is not shown. */
+/** Without `userIds`, because service-api.md does not show their effect on Get Comments. */
 const CommentsData = z.strictObject({
   organizationId: id,
   documentId: id,
@@ -38,7 +38,7 @@ const BODIES = {
   comments: z.strictObject({ data: CommentsData }),
 }
 
-/** A call as service-api.md documents it; `body` as received names the call when the same one is made again. */
+/** A call as service-api.md documents it. `body` is as received. */
 export type StandInRequest = UsersRequest | CommentsRequest
 
 export interface UsersRequest {
@@ -53,7 +53,7 @@ export interface CommentsRequest {
   body: string
 }
 
-/** Reads a request body strictly. Gives the request, or a sentence on what is outside service-api.md. */
+/** Reads a request body. @returns the request, or a sentence that says how it violates service-api.md */
 export function readRequest(operation: Operation, body: string): StandInRequest | string {
   let json: unknown
   try {

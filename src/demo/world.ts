@@ -8,7 +8,7 @@ import { generatedDocumentUserIds, generatedGroupMemberIds } from './people.ts'
 import type { User } from './people.ts'
 import { Directory } from './directory.ts'
 
-/** The comments of an annotation that was changed: those served, and those that were deleted. */
+/** The comments of an annotation: those in its listing, and those that were deleted. */
 interface Thread {
   readonly live: readonly Comment[]
   readonly deleted: readonly Comment[]
@@ -17,20 +17,20 @@ interface Thread {
 const DEFAULT_NOW = new Date('2025-11-03T12:00:00.000Z')
 
 /**
- * A world for the stand-in to serve, the same for the same options. Nothing is stored of what was
- * not changed: ids, people and comments are computed from the seed when they are asked for.
+ * A world for the stand-in to serve, the same for the same options. Ids, people and comments are computed from the seed when
+ * they are asked for; only what was changed is stored. What does not exist is undefined.
  */
 export function createWorld(options: WorldOptions): World {
   return new World(options)
 }
 
-/** The generated data under the changes made to it. Asking for what is not there gives undefined. */
+/** See {@link createWorld}. */
 export class World {
   readonly #options: WorldOptions
   readonly #plan: CommentsPlan
   readonly #layout: Layout
-  readonly #directory: Directory
-  readonly #threads = new Map<string, Thread & { place: Place; revision: number }>()
+  readonly #directories = new Map<number, Directory>()
+  readonly #threads = new Map<string, { place: Place; thread: Thread }>()
   #clockMs: number
 
   constructor(options: WorldOptions) {
@@ -38,11 +38,10 @@ export class World {
     const now = options.now ?? DEFAULT_NOW
     this.#plan = { ...options, nowMs: now.getTime(), skew: options.skew ?? true }
     this.#layout = new Layout(options)
-    this.#directory = new Directory(this.#plan)
     this.#clockMs = this.#plan.nowMs
   }
 
-  /** How many there are, counted without generating them. */
+  /** Counts of everything, without generating it. */
   totals(): { organizations: number; documents: number; annotations: number } {
     const { organizations, documentsPerOrganization, annotationsPerDocument } = this.#options
     const documents = organizations * documentsPerOrganization
@@ -70,7 +69,7 @@ export class World {
     yield* ids('group', this.#options.groupsPerOrganization)
   }
 
-  /** The comments that the service holds of an annotation. */
+  /** The comments that are not deleted. */
   comments(place: Place): readonly Comment[] | undefined {
     return this.thread(place)?.live
   }
@@ -78,42 +77,32 @@ export class World {
   thread(place: Place): Thread | undefined {
     const spot = this.#layout.spot(place)
     if (!spot) return undefined
-    return (
-      this.#threads.get(keyOf(spot)) ?? { live: generatedComments(this.#plan, spot), deleted: [] }
-    )
-  }
-
-  /** Rises with every change to the annotation's comments, so that what was made of them can be kept. */
-  commentsRevision(place: Place): number {
-    if (this.#threads.size === 0) return 0
-    const spot = this.#layout.spot(place)
-    return (spot && this.#threads.get(keyOf(spot))?.revision) ?? 0
+    const changed = this.#threads.get(keyOf(spot))?.thread
+    return changed ?? { live: generatedComments(this.#plan, spot), deleted: [] }
   }
 
   /** Every annotation whose comments were changed. */
-  *changedThreads(): Generator<{ place: Place; thread: Thread }> {
-    for (const thread of this.#threads.values()) yield { place: thread.place, thread }
+  changedThreads(): Iterable<{ place: Place; thread: Thread }> {
+    return this.#threads.values()
   }
 
   /** Replaces the comments of an annotation; `changes.ts` names the ways to do so. */
-  putThread(place: Place, { live, deleted }: Thread): void {
+  putThread(place: Place, thread: Thread): void {
     const spot = this.#layout.spot(place)
     if (!spot) throw new Error(`no annotation ${JSON.stringify(place)}`)
-    const revision = this.commentsRevision(place) + 1
-    this.#threads.set(keyOf(spot), { live, deleted, place: { ...place }, revision })
+    this.#threads.set(keyOf(spot), { place: { ...place }, thread })
   }
 
   /** The organization's own listing. */
   users(organizationId: string): User[] | undefined {
-    const organization = this.#layout.organization(organizationId)
-    return organization === undefined ? undefined : this.#directory.users(organization)
+    return this.#directory(organizationId)?.users()
   }
 
   documentUsers(organizationId: string, documentId: string): User[] | undefined {
     const found = this.#layout.document(organizationId, documentId)
     if (!found) return undefined
     const { organization, document } = found
-    return this.#directory.members(organization, `document ${document}`, () =>
+    return this.#directory(organizationId)?.members(`document ${document}`, () =>
       generatedDocumentUserIds(this.#plan, organization, document),
     )
   }
@@ -122,54 +111,54 @@ export class World {
     const organization = this.#layout.organization(organizationId)
     const group = this.#layout.group(groupId)
     if (organization === undefined || group === undefined) return undefined
-    return this.#directory.members(organization, `group ${group}`, () =>
+    return this.#directory(organizationId)?.members(`group ${group}`, () =>
       generatedGroupMemberIds(this.#plan, organization, group),
     )
   }
 
-  /** The users who were in the organization's listing and were removed, as last listed. */
+  /** Users that were removed from the organization's listing, as last listed. */
   removedUsers(organizationId: string): User[] {
-    const organization = this.#layout.organization(organizationId)
-    return organization === undefined ? [] : this.#directory.removed(organization)
-  }
-
-  /** Rises with every change to the people of the organization. */
-  peopleRevision(organizationId: string): number {
-    const organization = this.#layout.organization(organizationId)
-    return organization === undefined ? 0 : this.#directory.revision(organization)
+    return this.#directory(organizationId)?.removed() ?? []
   }
 
   /** Adds a user to the organization's listing, or replaces the one with that id. */
   putUser(organizationId: string, user: User): void {
-    this.#directory.put(this.#known(organizationId), user)
+    this.#known(organizationId).put(user)
   }
 
-  /** Takes a user out of the listings of the organization, its documents and its groups. */
+  /** Removes a user from the listings of the organization, its documents and its groups. */
   dropUser(organizationId: string, userId: string): void {
-    this.#directory.drop(this.#known(organizationId), userId)
+    this.#known(organizationId).drop(userId)
   }
 
   putDocumentUsers(organizationId: string, documentId: string, userIds: string[]): void {
-    const organization = this.#known(organizationId)
     const key = `document ${indexOf('document', documentId)}`
-    this.#directory.putMembers(organization, key, userIds)
+    this.#known(organizationId).putMembers(key, userIds)
   }
 
   putGroupMembers(organizationId: string, groupId: string, userIds: string[]): void {
-    const organization = this.#known(organizationId)
-    this.#directory.putMembers(organization, `group ${indexOf('group', groupId)}`, userIds)
+    this.#known(organizationId).putMembers(`group ${indexOf('group', groupId)}`, userIds)
   }
 
-  /** The time of the next change, ISO 8601: a few seconds after the one before, never the real clock. */
+  /** The time of the next change, ISO 8601: a few seconds after the previous one, not the real time. */
   tick(): string {
     this.#clockMs += 7_321
     return new Date(this.#clockMs).toISOString()
   }
 
-  #known(organizationId: string): number {
+  #directory(organizationId: string): Directory | undefined {
     const organization = this.#layout.organization(organizationId)
-    if (organization === undefined) throw new Error(`no organization ${organizationId}`)
-    return organization
+    if (organization === undefined) return undefined
+    const kept = this.#directories.get(organization)
+    const directory = kept ?? new Directory(this.#plan, organization)
+    if (!kept) this.#directories.set(organization, directory)
+    return directory
+  }
+
+  #known(organizationId: string): Directory {
+    const directory = this.#directory(organizationId)
+    if (!directory) throw new Error(`no organization ${organizationId}`)
+    return directory
   }
 }
 

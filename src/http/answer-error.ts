@@ -1,12 +1,11 @@
-import { STATUS_CODES } from 'node:http'
-import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod'
 import { codeOf, isConnectionLost } from '../core/database/connection-errors.ts'
 import { EnvironmentError, UsageError } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
-import { renderFault } from './pages/layout.tsx'
-import { nextOf, sendSignIn } from './auth/sign-in.ts'
+import { sendFault } from './pages/layout.tsx'
+import { nextOf } from './auth/sign-in.ts'
+import { sendSignIn } from './pages/sign-in.tsx'
 import type { Readiness, ReadinessLook } from './probes.ts'
 import { ProblemError, sendProblem } from './problem.ts'
 import type { Fault, Part } from './problem.ts'
@@ -14,27 +13,21 @@ import type { Fault, Part } from './problem.ts'
 const RETRY_SECONDS = '5'
 
 /**
- * Answers whatever went wrong: a problem document for programs, a page for people, which may ask for the token.
- * @param parts.readiness says what is away, where that is why something failed
- * @param parts.log hears of what nobody outside may see
+ * The error handler: responds with a problem document to programs and with a page to browsers, which shows the sign-in form
+ * if the token is missing.
+ * @param parts.readiness names the part that is unreachable, if that is the cause
+ * @param parts.log receives causes that the response must not contain
  */
 export function errorAnswers(parts: { readiness: ReadinessLook; log: Log }) {
   return async (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
     const problem = await toProblem(error, request, parts)
-    const { statusCode: status, message: sentence, facts } = problem
-    if (!isForPerson(request)) return sendProblem(request, reply, problem)
+    const { statusCode: status, facts } = problem
+    if (!/\btext\/html\b/.test(request.headers.accept ?? ''))
+      return sendProblem(request, reply, problem)
     reply.headers(facts.headers ?? {})
-    if (status === 401) return sendSignIn(reply, { status, failed: false, next: nextOf(request) })
-    const title = STATUS_CODES[status] ?? 'Error'
-    return reply.code(status).type(HTML).send(renderFault({ status, title, sentence }))
+    if (status === 401) return sendSignIn(reply, { failed: false, next: nextOf(request) })
+    return sendFault(reply, problem)
   }
-}
-
-const HTML = 'text/html; charset=utf-8'
-
-/** A person with a browser, at whatever address; a program reads problem documents. */
-function isForPerson(request: FastifyRequest): boolean {
-  return /\btext\/html\b/.test(request.headers.accept ?? '')
 }
 
 async function toProblem(
@@ -45,9 +38,9 @@ async function toProblem(
   if (error instanceof ProblemError) return error
   if (hasZodFastifySchemaValidationErrors(error)) return wrongRequest(error as FastifyError)
   if (error instanceof UsageError) return new ProblemError(400, error.message)
-  // The time limit of an operation counts while its body is read.
+  // The time limit of a route includes the time in which its body is received.
   if (codeOf(error) === 'FST_ERR_HANDLER_TIMEOUT' && !request.raw.complete)
-    return new ProblemError(408, 'The request did not come in time.', {
+    return new ProblemError(408, 'The request was not received in time.', {
       headers: { connection: 'close' },
     })
   const { look } = readiness
@@ -55,32 +48,25 @@ async function toProblem(
     log.warn({ err: error, path: request.routeOptions.url }, 'http')
     return awayProblem(error, await look())
   }
-  const status = (error as FastifyError | null)?.statusCode ?? 500
-  if (status < 500) return new ProblemError(status, SENTENCES[status] ?? 'The request is wrong.')
+  const { statusCode: status = 500, message } = (error ?? {}) as Partial<FastifyError>
+  if (status < 500) return new ProblemError(status, `${message}.`)
   log.error({ err: error, method: request.method, path: request.routeOptions.url }, 'http')
-  return new ProblemError(500, 'Something failed here; the log of `serve` says what.')
+  return new ProblemError(500, 'An internal error occurred. The log of `serve` has its cause.')
 }
 
-const SENTENCES: Record<number, string> = {
-  400: 'The request cannot be read: its body must be what its Content-Type and Content-Length say, its path well-formed.',
-  413: 'The body is too large.',
-  414: 'The path is too long.',
-  415: 'The body must be application/json.',
-}
-
-/** Each member that the schema refuses; an unknown one by its own name. */
+/** Names each member that the schema refuses. */
 function wrongRequest(error: FastifyError): ProblemError {
   const place = PLACES[error.validationContext ?? 'body'] ?? 'body'
   const faults = (error.validation ?? []).flatMap(({ instancePath, message, params }): Fault[] => {
     const parent = instancePath.split('/').filter(Boolean)
-    // In the words of zod: "Invalid input: expected string, received number".
+    // zod says: "Invalid input: expected string, received number".
     const detail = (message ?? 'is wrong').replace(/^Invalid input: /, '').replace(/\.$/, '')
     const unknown = params['keys']
     return Array.isArray(unknown)
       ? unknown.map((name) => ({
           in: place,
           member: [...parent, String(name)].join('.'),
-          detail: 'there is no such member',
+          detail: 'is not known',
         }))
       : [{ in: place, member: parent.join('.'), detail }]
   })
@@ -96,7 +82,7 @@ const PLACES: Record<string, Fault['in']> = {
   headers: 'header',
 }
 
-/** Whether something failed because PostgreSQL, the queue or their tables are not there at the moment. */
+/** Whether an operation failed because PostgreSQL or the queue is unreachable. */
 export function isAway(error: unknown): boolean {
   if (error instanceof EnvironmentError || isConnectionLost(error)) return true
   if (error instanceof AggregateError) return error.errors.some(isAway)
@@ -105,13 +91,13 @@ export function isAway(error: unknown): boolean {
   return error instanceof Error && (AWAY_NAMES.has(error.name) || AWAY_MESSAGE.test(error.message))
 }
 
-/** No disk, read only, timeouts of a statement and of our own. */
+/** Disk full, read only, and timeouts of a statement and of a route. */
 const AWAY_CODES = new Set(['53100', '25006', '57014', 'FST_ERR_HANDLER_TIMEOUT'])
 const AWAY_NAMES = new Set(['MaxRetriesPerRequestError'])
-/** The words of ioredis, whose errors have no code. */
+/** Errors of ioredis have no code. */
 const AWAY_MESSAGE = /Connection is closed|enableOfflineQueue/
 
-/** A table or column that is not there, which an upgrade may bring: no such schema, table, column. */
+/** Whether a schema, table or column is missing, which an upgrade may add. */
 function isOfTables(error: unknown): boolean {
   return ['3F000', '42P01', '42703'].includes(codeOf(error) ?? '')
 }
@@ -120,33 +106,7 @@ function awayProblem(cause: unknown, found: Readiness): ProblemError {
   const away = (Object.keys(found) as Part[]).filter((part) => found[part] !== null)
   const detail =
     away.length === 0
-      ? 'PostgreSQL or the queue did not answer in time; try again.'
+      ? 'PostgreSQL or the queue did not respond in time. Try again.'
       : away.map((part) => found[part]).join(' ')
   return new ProblemError(503, detail, { away, cause, headers: { 'retry-after': RETRY_SECONDS } })
-}
-
-/** Answers what is no HTTP, or too large or too slow to be read, with a problem document, and hangs up. */
-export function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy(error)
-    return
-  }
-  const [status, detail] = ANSWERS[error.code ?? ''] ?? [400, 'The request is not HTTP.']
-  const title = STATUS_CODES[status] ?? 'Bad Request'
-  const body = JSON.stringify({ type: 'about:blank', title, status, detail })
-  socket.end(
-    [
-      `HTTP/1.1 ${status} ${title}`,
-      'Content-Type: application/problem+json',
-      `Content-Length: ${Buffer.byteLength(body)}`,
-      'Connection: close',
-      '',
-      body,
-    ].join('\r\n'),
-  )
-}
-
-const ANSWERS: Record<string, [status: number, detail: string]> = {
-  HPE_HEADER_OVERFLOW: [431, 'The headers are too large.'],
-  ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request did not come in time.'],
 }

@@ -7,19 +7,26 @@ declare module 'fastify' {
   }
 }
 
-/** The path without the base where it begins with it: some proxies remove the base, and probes do not go through one. */
-export function withoutBase(base: string, url: string): string {
-  if (!url.startsWith(base) || !['', '/', '?'].includes(url.charAt(base.length))) return url
-  const rest = url.slice(base.length)
-  return rest.startsWith('/') ? rest : `/${rest}`
+/**
+ * The path that a request is routed by. The base is removed if the path begins with it: some proxies remove the base, and
+ * probes do not use one. A path that cannot be decoded becomes one that no route has, because Fastify responds to it before
+ * any hook.
+ */
+export function routedPath(base: string, url: string): string {
+  const isBelow = url.startsWith(base) && ['', '/', '?'].includes(url.charAt(base.length))
+  const path = isBelow ? url.slice(base.length) : url
+  try {
+    decodeURI(url.split('?', 1)[0] ?? '')
+  } catch {
+    return '/%25'
+  }
+  return url.startsWith('/') ? path.replace(/^(?!\/)/, '/') : '/%25'
 }
 
-/** A page whose links, forms and files are under the base. Text holds no `="`: the renderer escapes its quotes. */
-export function pageUnder(base: string, html: string): string {
-  return html.replaceAll(/\b(?:href|action|src)="(?=\/)/g, `$&${base}`)
-}
-
-/** Puts the base before every path of ours in the pages and in the headers Location and Link. */
+/**
+ * Adds the base to every path in the pages and in the headers Location and Link. The text of a page contains no `="`,
+ * because the renderer escapes quotes.
+ */
 export function addBase(app: FastifyInstance, base: string): void {
   app.decorate('basePath', base)
   app.addHook('onSend', async (_request, reply, payload) => {
@@ -28,6 +35,7 @@ export function addBase(app: FastifyInstance, base: string): void {
       if (typeof value === 'string') reply.header(name, value.replace(/^<?(?=\/)/, `$&${base}`))
     }
     const isPage = String(reply.getHeader('content-type')).startsWith('text/html')
-    return isPage && typeof payload === 'string' ? pageUnder(base, payload) : payload
+    if (!isPage || typeof payload !== 'string') return payload
+    return payload.replaceAll(/\b(?:href|action|src)="(?=\/)/g, `$&${base}`)
   })
 }

@@ -5,21 +5,6 @@ import type { JobQueue } from '../core/queue/queue.ts'
 import { ProblemError } from './problem.ts'
 
 /**
- * What the page of Bull Board needs of a content security policy: as our own pages, and the `<base>` that its relative
- * addresses start from.
- */
-export const BULL_BOARD_CSP = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "base-uri 'self'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ')
-
-/**
  * Bull Board for the queues, where it is installed: read-only, because its buttons (retry, remove, empty) change deliveries
  * only, and PostgreSQL decides what is done. Register it with a prefix, behind the authentication, in a scope without
  * `@fastify/static` of its own. It reads the queue only for a request.
@@ -70,7 +55,6 @@ export async function bullBoard(
   })
   scope.addHook('onSend', async (_request, reply, payload) => {
     if (!String(reply.getHeader('content-type')).startsWith('text/html')) return payload
-    reply.header('content-security-policy', BULL_BOARD_CSP)
     return typeof payload === 'string' ? withoutStrangers(payload) : payload
   })
   await scope.register(board.registerPlugin())

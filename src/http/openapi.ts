@@ -3,13 +3,12 @@ import type { FastifyInstance } from 'fastify'
 import { createJsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod'
 import type { OpenAPIV3_1 } from 'openapi-types'
 
-/** Describes every tagged route that is added from now on, at `/openapi.json`. */
+/** Describes every tagged route that is added later, at `/openapi.json`. */
 export async function addOpenApi(app: FastifyInstance): Promise<void> {
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
       info: { title: 'collab-sync', version: '1.0.0', description: DESCRIPTION },
-      // Where the document came from is where the API is.
       servers: [{ url: app.basePath || '/' }],
       security: [{ token: [] }, { session: [] }],
       components: {
@@ -23,7 +22,7 @@ export async function addOpenApi(app: FastifyInstance): Promise<void> {
             type: 'apiKey',
             in: 'cookie',
             name: 'collab-sync-session',
-            description: 'What a browser gets that signs in.',
+            description: 'The cookie of a browser that signed in.',
           },
         },
       },
@@ -36,11 +35,11 @@ export async function addOpenApi(app: FastifyInstance): Promise<void> {
   app.get('/openapi.json', { config: { right: 'read' } }, async () => app.swagger())
 }
 
-const DESCRIPTION = `Asks collab-sync for runs, follows them, settles what waits for a person, and reads what is stored.
+const DESCRIPTION = `Starts and follows runs, decides on held removals and rejected records, and reads the stored data.
 
-Every answer from 400 on is a problem document (RFC 9457). Listings come in pages: hand \`nextCursor\` back as \`cursor\`, or follow \`Link\`. What a request holds and the API does not know is refused by its name. An id in a path is percent-encoded; the ids \`.\` and \`..\` cannot be used in a path, because clients and proxies remove them.`
+Every response with a status from 400 is a problem document (RFC 9457). Listings have pages: send \`nextCursor\` as \`cursor\`, or follow \`Link\`. Unknown members of a request are refused by name. Percent-encode the IDs in a path; the IDs \`.\` and \`..\` cannot be used in a path, because clients and proxies remove them.`
 
-/** Every schema comes as one for requests and one for answers: those that something refers to are kept. */
+/** The generator makes each schema twice, for requests and for responses. Keeps those that an operation refers to. */
 function withUsedSchemas(document: OpenAPIV3_1.Document): OpenAPIV3_1.Document {
   const all = document.components?.schemas ?? {}
   const used = new Set<string>()
@@ -54,6 +53,6 @@ function withUsedSchemas(document: OpenAPIV3_1.Document): OpenAPIV3_1.Document {
   visit(document.paths)
   const schemas = Object.fromEntries(Object.entries(all).filter(([name]) => used.has(name)))
   const kept = JSON.stringify({ ...document, components: { ...document.components, schemas } })
-  // None of ours is for both, so that those for requests need no name of their own.
+  // No schema is used for both, so that those for requests need no other name.
   return JSON.parse(kept.replaceAll(/("(?:#\/components\/schemas\/)?\w+)Input"/g, '$1"'))
 }

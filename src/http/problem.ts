@@ -2,24 +2,24 @@ import { STATUS_CODES } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import * as z from 'zod'
 
-/** The parts that an operation needs; the names in a problem's `away`. */
+/** The parts that an operation needs, and their names in `away` of a problem. */
 export type Part = 'postgresql' | 'queue'
 
 const FaultSchema = z.object({
   in: z.enum(['body', 'query', 'path', 'header']).describe('The part of the request.'),
   member: z
     .string()
-    .describe('The member at fault, such as `scope.documentId`; empty for the whole part.'),
+    .describe('The wrong member, such as `scope.documentId`; empty for the whole part.'),
   detail: z.string().describe('What is wrong with it.'),
 })
 
-/** One member of a request that is wrong. */
+/** A wrong member of a request. */
 export type Fault = z.infer<typeof FaultSchema>
 
-/** A problem document (RFC 9457): what every answer from 400 on is. */
+/** A problem document (RFC 9457), the body of every response with a status from 400. */
 export const ProblemSchema = z
   .object({
-    type: z.literal('about:blank').describe('The status says what kind of problem it is.'),
+    type: z.literal('about:blank').describe('The status is the kind of the problem.'),
     title: z.string().describe('The name of the status.'),
     status: z.int(),
     detail: z.string().describe('One sentence for a person.'),
@@ -27,22 +27,22 @@ export const ProblemSchema = z
       .string()
       .optional()
       .describe('The pattern of the path, such as `/v1/runs/:runId`; absent if no route matched.'),
-    errors: z.array(FaultSchema).optional().describe('The members of the request at fault.'),
+    errors: z.array(FaultSchema).optional().describe('The wrong members of the request.'),
     away: z
       .array(z.enum(['postgresql', 'queue']))
       .optional()
-      .describe('What cannot be reached at the moment.'),
+      .describe('The parts that are unreachable.'),
   })
   .meta({ id: 'Problem', description: 'A problem document, RFC 9457.' })
 
-/** What a problem contains besides its status and sentence. */
+/** The members of a problem besides its status and sentence. */
 interface ProblemFacts {
   readonly errors?: Fault[]
   readonly away?: Part[]
   readonly headers?: Record<string, string>
 }
 
-/** A request that gets a problem for an answer. */
+/** The response to a request is this problem. */
 export class ProblemError extends Error {
   override name = 'ProblemError'
   /** 400 or above; the name is that of Fastify. */
@@ -61,7 +61,14 @@ export class ProblemError extends Error {
   }
 }
 
-/** Answers with a problem document. */
+/** The problem of a path that names no run. */
+export function noSuchRun(): ProblemError {
+  return new ProblemError(404, 'There is no such run. It may have been pruned.', {
+    errors: [{ in: 'path', member: 'runId', detail: 'must be the ID of a run' }],
+  })
+}
+
+/** Responds with a problem document. */
 export function sendProblem(request: FastifyRequest, reply: FastifyReply, error: ProblemError) {
   const { statusCode: status, message: detail, facts } = error
   const pattern = request.routeOptions.url
@@ -79,7 +86,7 @@ export function sendProblem(request: FastifyRequest, reply: FastifyReply, error:
       .code(status)
       .headers(facts.headers ?? {})
       .type('application/problem+json')
-      // Bytes, so that the answer is neither checked against the operation's own schema nor given a charset.
+      // Bytes, so that Fastify neither checks it against the schema of the operation nor adds a charset.
       .send(Buffer.from(JSON.stringify(problem)))
   )
 }

@@ -3,21 +3,20 @@ import helmet from '@fastify/helmet'
 import rateLimit from '@fastify/rate-limit'
 import Fastify from 'fastify'
 import { LogController } from 'fastify'
-import type { FastifyBaseLogger, FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod'
 import type { SharedCollabSync } from '../client/collab-sync.ts'
 import type { Database } from '../core/database/pool.ts'
-import { ID_BYTES_MAX } from '../documents/check.ts'
 import type { Log } from '../base/log.ts'
 import { pages } from './pages/pages.ts'
 import type { JobQueue } from '../core/queue/queue.ts'
 import type { Settings } from '../settings/table.ts'
 import { metrics } from './serve-metrics.ts'
-import { answerBrokenRequest, errorAnswers } from './answer-error.ts'
+import { errorAnswers } from './answer-error.ts'
 import { openAuthentication } from './auth/authentication.ts'
 import { sessionKey } from './auth/sessions.ts'
 import { signIn } from './auth/sign-in.ts'
-import { addBase, pageUnder, withoutBase } from './base-path.ts'
+import { addBase, routedPath } from './base-path.ts'
 import { bullBoard } from './bull-board.ts'
 import { addOpenApi } from './openapi.ts'
 import { openReadiness, probes } from './probes.ts'
@@ -26,7 +25,7 @@ import { listRoutes, methodsOf, requireRights } from './route-table.ts'
 import type { Route } from './route-table.ts'
 import { v1 } from './v1/v1.ts'
 
-/** What the HTTP side works with; all of it stays open when the server closes. */
+/** What the HTTP server uses. The caller closes it after the server. */
 export interface HttpParts {
   readonly settings: Settings
   readonly store: { readonly database: Database }
@@ -35,7 +34,7 @@ export interface HttpParts {
   readonly log: Log
 }
 
-/** A server that listens nowhere yet, and its routes. */
+/** A server that does not listen yet, and its routes. */
 export interface HttpServer {
   readonly app: FastifyInstance
   readonly routes: readonly Route[]
@@ -43,13 +42,11 @@ export interface HttpServer {
 
 const BODY_BYTES_MAX = 1024 * 1024
 const HEADER_BYTES_MAX = 16 * 1024
-/** An id of {@link ID_BYTES_MAX} bytes, each of them percent-encoded. */
-const PARAMETER_CHARACTERS_MAX = 3 * ID_BYTES_MAX
-/** A request has to be here by then, its headers sooner: a slow sender must not hold a connection. */
+/** Time limits for receiving a whole request and its headers, so that a slow sender cannot hold a connection. */
 const REQUEST_MS = 30_000
 const HEADERS_MS = 10_000
 
-/** Puts the HTTP side together: the authentication first, then everything behind it. */
+/** Creates the server: the authentication first, then the routes behind it. */
 export async function createServer(parts: HttpParts): Promise<HttpServer> {
   const { settings, store, queue, collabSync, log } = parts
   const { httpBasePath: base = '' } = settings
@@ -60,23 +57,14 @@ export async function createServer(parts: HttpParts): Promise<HttpServer> {
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: BODY_BYTES_MAX,
     requestTimeout: REQUEST_MS,
-    rewriteUrl: ({ url = '/' }) => withoutBase(base, url),
+    rewriteUrl: ({ url = '/' }) => routedPath(base, url),
     keepAliveTimeout: settings.httpKeepAliveS * 1000,
     http: { headersTimeout: HEADERS_MS, maxHeaderSize: HEADER_BYTES_MAX },
-    routerOptions: { maxParamLength: PARAMETER_CHARACTERS_MAX },
-    // A path that cannot be read reaches no hook, so it is brought to the authentication here.
-    frameworkErrors(error, request, reply) {
-      guardUnhooked(reply)
-      void authentication
-        .check(request)
-        .then(() => Promise.reject(error))
-        .catch((problem: unknown) => answerError(problem, request, reply))
-    },
-    clientErrorHandler: answerBrokenRequest,
-    // Whose request it is, these proxies say; anybody else could say anything.
+    routerOptions: { maxParamLength: HEADER_BYTES_MAX },
+    // Only these proxies may set the address of a client.
     trustProxy: settings.httpTrustedProxies,
   })
-  // Fastify reads plain text too, which nothing here is asked with.
+  // Fastify also parses plain text, which no route accepts.
   app.removeContentTypeParser('text/plain')
   app.setValidatorCompiler(validatorCompiler)
   app.setSerializerCompiler(serializerCompiler)
@@ -92,10 +80,10 @@ export async function createServer(parts: HttpParts): Promise<HttpServer> {
   await app.register(rateLimit, {
     global: false,
     errorResponseBuilder: (_request, { after }) =>
-      new ProblemError(429, `Too many at a time; try again in ${after}.`) as never,
+      new ProblemError(429, `Too many requests. Retry in ${after}.`) as never,
   })
   const authentication = openAuthentication(app, { token, database: store.database })
-  // Answered here, whoever answers the errors of the route behind it.
+  // Sends the response here, because a plugin can have an error handler of its own for its routes.
   app.addHook('onRequest', (request, reply) =>
     authentication.check(request).catch((problem: unknown) => answerError(problem, request, reply)),
   )
@@ -117,13 +105,13 @@ export async function createServer(parts: HttpParts): Promise<HttpServer> {
 
 function notFound(routes: readonly Route[], path: string): ProblemError {
   const methods = methodsOf(routes, path)
-  if (methods.length === 0) return new ProblemError(404, 'There is nothing at this path.')
-  return new ProblemError(405, `This path can be asked with ${methods.join(', ')}.`, {
+  if (methods.length === 0) return new ProblemError(404, 'No resource has this path.')
+  return new ProblemError(405, `This path accepts only ${methods.join(', ')}.`, {
     headers: { allow: methods.join(', ') },
   })
 }
 
-/** What our pages may load: our own files and nothing else, and no script or style within a page. */
+/** Pages load files of this server only, and contain no script or style. Bull Board needs its `<base>`. */
 const POLICY = {
   'default-src': ["'none'"],
   'script-src': ["'self'"],
@@ -132,30 +120,16 @@ const POLICY = {
   'connect-src': ["'self'"],
   'form-action': ["'self'"],
   'frame-ancestors': ["'none'"],
-  'base-uri': ["'none'"],
+  'base-uri': ["'self'"],
 }
 
-/** Gives an answer that no hook sees (to a path which cannot be read) the headers that matter most, and its page the base. */
-function guardUnhooked(reply: FastifyReply): void {
-  reply.serializer((page: string) => pageUnder(reply.server.basePath, page))
-  const policy = Object.entries(POLICY).map(([name, sources]) => [name, ...sources].join(' '))
-  reply.headers({
-    'content-security-policy': policy.join(';'),
-    'cross-origin-resource-policy': 'same-origin',
-    'referrer-policy': 'same-origin',
-    'x-content-type-options': 'nosniff',
-    'x-frame-options': 'DENY',
-    'cache-control': 'no-store',
-  })
-}
-
-/** Has every answer carry what browsers should hold it to. Nothing is kept in caches unless its route says so. */
+/** Adds the headers that restrict browsers to every response. Only routes that say so allow caching. */
 async function addSecurityHeaders(app: FastifyInstance): Promise<void> {
   await app.register(helmet, {
     contentSecurityPolicy: { useDefaults: false, directives: POLICY },
     referrerPolicy: { policy: 'same-origin' },
     frameguard: { action: 'deny' },
-    // TLS ends before us: who ends it says so.
+    // The proxy in front ends TLS, and sets this header.
     strictTransportSecurity: false,
   })
   app.addHook('onRequest', async (_request, reply) => {

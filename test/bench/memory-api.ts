@@ -1,10 +1,12 @@
-import { Answers, successBody } from '../../src/demo/answers.ts'
+import { itemsOf, successBody } from '../../src/demo/answers.ts'
+import { Random } from '../../src/demo/random.ts'
 import type { World } from '../../src/demo/world.ts'
 import type { Operation } from '../../src/base/errors.ts'
 import { readAnswer, readingTick } from '../../src/core/service/answer.ts'
 import type { Call, CollabApi } from '../../src/core/service/client.ts'
 import type { CommentsFilter, UsersFilter } from '../../src/core/service/filters.ts'
 import { MemoryBudget } from '../../src/core/service/memory.ts'
+import { shuffled } from '../service/stand-in.ts'
 
 /**
  * The service without its network: the bytes of every answer are there before anything is measured, and the client's own
@@ -17,14 +19,12 @@ export class MemoryApi implements CollabApi {
 
   /** Makes all answers to full listings. @param order another number gives the same content in another order */
   prepare(world: World, order: number): void {
-    const answers = new Answers(world, {
-      shuffle: order > 0,
-      seed: order,
-      cacheMaxBytes: 0,
-    })
+    const random = new Random(order)
     for (const { operation, filter } of fullListings(world)) {
-      const items = answers.items({ operation, data: filter } as Parameters<Answers['items']>[0])
-      this.#bodies.set(keyOf(operation, filter), Buffer.from(successBody(operation, items ?? [])))
+      const request = { operation, data: filter } as Parameters<typeof itemsOf>[1]
+      const items = itemsOf(world, request) ?? []
+      const ordered = order > 0 ? shuffled(items, random, true) : items
+      this.#bodies.set(keyOf(operation, filter), Buffer.from(successBody(operation, ordered)))
     }
   }
 

@@ -190,18 +190,6 @@ describe('what is held', () => {
     expect(await stamps()).toEqual(before)
   })
 
-  test('and refused is shown while it comes again, and asked again once a whole list was applied', async () => {
-    await load(LINES.slice(40))
-    await decide('refused')
-    expect(await troubles()).toEqual([])
-    await load(LINES.slice(40))
-    expect(await troubles()).toEqual(['catalog_failed 2'])
-    await load(LINES)
-    expect(await troubles()).toEqual([])
-    expect((await load(LINES.slice(40))).held).toMatchObject({ isRefused: false, lacking: 40 })
-    expect(await troubles()).toEqual(['catalog_held 4'])
-  })
-
   test('and refused of one source says nothing of another, which ends its own failure', async () => {
     await load(LINES.slice(40))
     await decide('refused')
@@ -223,18 +211,6 @@ describe('what is held', () => {
     expect(await troubles()).toEqual(['catalog_failed'])
     await load(LINES)
     expect(await troubles()).toEqual([])
-  })
-
-  test('leaves active what was named again before somebody accepted it', async () => {
-    await load(LINES.slice(40))
-    await database.pool.query(
-      `update collab_store.annotations set active = false where annotation_id = 'a3'`,
-    )
-    expect(await decide('accepted')).toMatchObject({ deactivated: 39 })
-    expect(await importCatalog(database.pool, sourceOf(LINES), { prune: false })).toMatchObject({
-      annotations: { reactivated: 40 },
-    })
-    expect(await active()).toBe(90)
   })
 
   test('leaves active what was named since, or is new, with its parents', async () => {

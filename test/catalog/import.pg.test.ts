@@ -287,34 +287,6 @@ describe('prune', () => {
 })
 
 describe('batches', () => {
-  test('scopes are numbered in batches of 256: the own listing, groups, documents; annotations by document', async () => {
-    await load(twoOrganizations())
-    expect(await rowsOf(BATCHES)).toEqual([
-      ['large', 'comments', 0, 256],
-      ['large', 'comments', 1, 256],
-      ['large', 'comments', 2, 88],
-      ['large', 'users', 0, 5],
-      ['small', 'comments', 0, 2],
-      ['small', 'users', 0, 2],
-    ])
-    expect(
-      await rowsOf(`select scope_no, organization_user_group_id from collab_store.user_groups
-        union all select scope_no, document_id from collab_store.documents
-          join collab_store.organizations using (organization_key) where organization_id = 'large'
-        order by 1`),
-    ).toEqual([
-      [1, 'staff'],
-      [2, 'd1'],
-      [3, 'd2'],
-      [4, 'd3'],
-    ])
-    const documents = await rowsOf(
-      `select document_key, count(distinct batch_key)::int from collab_store.annotations group by 1 order by 1`,
-    )
-    expect(documents.map(([, batches]) => batches)).toEqual([1, 2, 2, 1])
-    await expectConsistent()
-  })
-
   test('a scope that joins a batch which was there before is not taken for checked', async () => {
     await load([ANNOTATION])
     await database.pool.query('update collab_store.batches set checked_at = now()')
@@ -438,11 +410,6 @@ const CATALOG = `
   union all select organization_id || '/' || document_id, active from collab.documents
   union all select concat_ws('/', organization_id, document_id, annotation_id), active from collab.annotations
   union all select organization_id || '#' || organization_user_group_id, active from collab.user_groups`
-
-const BATCHES = `
-  select organization_id, operation, batch_no, scopes
-  from collab_store.batches join collab_store.organizations using (organization_key)
-  order by 1, 2, 3`
 
 /** Where every row lies and which transaction wrote it: any write shows. */
 const STAMPS = ['organizations', 'batches', 'documents', 'annotations', 'user_groups']

@@ -5,25 +5,11 @@ import { parseJsonLine } from '../../src/features/catalog/lines.ts'
 describe('a line of NDJSON', () => {
   test.each([
     { organizationId: 'acme' },
-    { organizationId: 'acme', documentId: 'plan' },
-    { organizationId: 'acme', documentId: 'plan', annotationId: 'a1' },
-    { organizationId: 'acme', organizationUserGroupId: 'staff' },
-    { organizationId: 'acme', organizationName: ' Acme, "Söhne" <b>株式会社</b> 👩‍👩‍👧 \\ ' },
-    { organizationId: 'acme', documentId: 'plan', organizationName: '', documentName: 'Plan' },
-    { organizationId: 'acme', organizationUserGroupId: 'staff', organizationUserGroupName: 'S' },
     { organizationId: 'acme', documentId: 'plan', documentName: 'x'.repeat(300) },
+    { organizationId: 'acme', organizationName: ' Acme, "Söhne" <b>株式会社</b> 👩‍👩‍👧 \\ ' },
+    { organizationId: 'acme', organizationUserGroupId: 'staff', organizationUserGroupName: '' },
+    { organizationId: 'a', documentId: null, documentName: null, organizationUserGroupName: null },
   ])('%o is read as it is', (line) => {
-    expect(parseJsonLine(JSON.stringify(line))).toEqual({ line })
-  })
-
-  test('a member that is null counts as absent', () => {
-    expect(parseJsonLine('{"organizationId":"a","documentId":null}')).toEqual({
-      line: { organizationId: 'a', documentId: null },
-    })
-  })
-
-  test('a name needs no id where it is null', () => {
-    const line = { organizationId: 'a', documentName: null, organizationUserGroupName: null }
     expect(parseJsonLine(JSON.stringify(line))).toEqual({ line })
   })
 
@@ -40,13 +26,10 @@ describe('a line of NDJSON', () => {
   test.each([
     ['{"organizationId":', /^is not JSON/],
     ['[{"organizationId":"a"}]', /^is an array: write one object a line$/],
-    ['"acme"', /^is not an object$/],
     ['null', /^is not an object$/],
-    ['{}', /^is wrong: organizationId is missing$/],
     ['{"documentId":"d"}', /^is wrong: organizationId is missing$/],
     ['{"organizationId":""}', /: organizationId must not be empty$/],
     ['{"organizationId":7}', /: organizationId must be a text$/],
-    ['{"organizationId":["a"]}', /: organizationId must be a text$/],
     ['{"organizationId":"a","annotationId":"x"}', /: annotationId needs documentId$/],
     [
       '{"organizationId":"a","documentId":"d","organizationUserGroupId":"g"}',
@@ -62,7 +45,6 @@ describe('a line of NDJSON', () => {
       `{"organizationId":"${'ü'.repeat(1001)}"}`,
       /organizationId must not be longer than 2000 bytes/,
     ],
-    ['{"organizationId":"a","organizationName":7}', /: organizationName must be a text$/],
     ['{"organizationId":"a","documentName":"Plan"}', /^is wrong: documentName needs documentId$/],
     [
       '{"organizationId":"a","documentId":"d","organizationUserGroupName":""}',
@@ -72,12 +54,10 @@ describe('a line of NDJSON', () => {
       `{"organizationId":"a","organizationName":"${'x'.repeat(301)}"}`,
       /organizationName must not be longer than 300 characters$/,
     ],
-    ...['\\n', '\\u0000', '\\u001b[2J', '\\u2028', '\\u202e', '\\ud800', '\\t'].map(
-      (part): [string, RegExp] => [
-        `{"organizationId":"a","organizationName":"Acme${part}"}`,
-        /organizationName must be one line of printable characters$/,
-      ],
-    ),
+    ...['\\n', '\\u202e', '\\ud800'].map((part): [string, RegExp] => [
+      `{"organizationId":"a","organizationName":"Acme${part}"}`,
+      /organizationName must be one line of printable characters$/,
+    ]),
   ])('%s is refused', (text, complaint) => {
     const parsed = parseJsonLine(text)
     expect(parsed).toHaveProperty('complaint', expect.stringMatching(complaint))

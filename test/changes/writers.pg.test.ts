@@ -7,7 +7,7 @@ import { prune } from '../../src/features/privacy/prune.ts'
 import { rolledBack } from '../../src/core/database/pool.ts'
 import type { Client } from '../../src/core/database/pool.ts'
 import { catalogLines } from '../../src/demo/catalog.ts'
-import { addComment, addUser, edit } from '../../src/demo/changes.ts'
+import { addComment, edit } from '../../src/demo/changes.ts'
 import type { Place } from '../../src/demo/layout.ts'
 import { randomChanges } from '../../src/demo/random-changes.ts'
 import { CHANGED_OBJECTS } from '../../src/base/columns.ts'
@@ -223,7 +223,7 @@ describe('whatever writes to what the views of collab show, a copy by the feed a
         .join()
         .toLowerCase(),
     ).not.toContain('zzyzx')
-    addUser(live.world, here, { ...PERSON })
+    live.world.putUser(here, { ...PERSON })
     await live.run()
     await follow()
   })

@@ -67,7 +67,7 @@ describe('asking for runs', () => {
     const late = collabSync.waitForRun(runId, { signal: giveUp.signal })
     await expect(late).rejects.toBe(reason)
     expect(await collabSync.getRun(runId)).toMatchObject({ status: 'queued' })
-    await expect(collabSync.retryRun(runId)).rejects.toThrow('is still under way')
+    await expect(collabSync.retryRun(runId)).rejects.toThrow('is still in progress')
   })
 
   test('a run that the queue did not get is stored, and a worker takes it up', async () => {

@@ -8,8 +8,6 @@ import {
   edit,
   joinGroup,
   leaveDocument,
-  removeUser,
-  renameUser,
   restoreComment,
 } from '../../src/demo/changes.ts'
 import { places } from '../../src/demo/catalog.ts'
@@ -36,9 +34,7 @@ beforeEach(async () => {
 afterEach(() => live.close())
 
 test('a comment says why it is here or gone, by which run, and what each version changed', async () => {
-  const { commentId } = addComment(live.world, place, { text: 'one two three' }) as {
-    commentId: number
-  }
+  const commentId = addComment(live.world, place, { text: 'one two three' })
   const added = await run()
   const here = await get({ ...place, commentId })
   expect(here.why).toMatchObject({ state: 'here', runId: added })
@@ -174,9 +170,10 @@ test('a user says where, since when, and what name was theirs before', async () 
       ),
     )
     .find(([, id]) => !members.includes(id)) ?? ['', '']
-  const before = live.world.users(organizationId)?.find((user) => user.userId === userId)?.name
+  const old = live.world.users(organizationId)?.find((user) => user.userId === userId)
+  const before = old?.name
   await run()
-  renameUser(live.world, organizationId, userId, 'Ada Newname')
+  live.world.putUser(organizationId, { ...old, userId, name: 'Ada Newname' })
   leaveDocument(live.world, organizationId, documentId, userId)
   joinGroup(live.world, organizationId, userGroupId, userId)
   const changed = await run()
@@ -209,7 +206,7 @@ test('a user says where, since when, and what name was theirs before', async () 
   expect(group.beneath.items).toContainEqual(
     expect.objectContaining({ kind: 'user', ids: { organizationId, userId }, name: 'Ada Newname' }),
   )
-  removeUser(live.world, organizationId, userId)
+  live.world.dropUser(organizationId, userId)
   const removed = await run()
   expect((await get({ organizationId, userId })).why).toMatchObject({
     state: 'gone',
@@ -274,9 +271,7 @@ test('an erased user is found by the pseudonym alone, with places and times', as
   const { organizationId } = place
   const [user] = live.world.users(organizationId) ?? []
   if (user === undefined) throw new Error('The organization has no user.')
-  const { commentId } = addComment(live.world, place, { text: 'mine', from: user }) as {
-    commentId: number
-  }
+  const commentId = addComment(live.world, place, { text: 'mine', from: user })
   await run()
   const { pool } = live.database
   const { pseudonym, erasureId } = await eraseUser(pool, {

@@ -1,9 +1,11 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { catalogLines, named, places } from '../../src/demo/catalog.ts'
-import { expectedComments, expectedUsers } from '../service/expected.ts'
+import { addComment, deleteComment, edit, restoreComment } from '../../src/demo/changes.ts'
 import { idOf, indexOf } from '../../src/demo/identifiers.ts'
 import type { Noun } from '../../src/demo/identifiers.ts'
+import { randomChanges } from '../../src/demo/random-changes.ts'
 import { createWorld } from '../../src/demo/world.ts'
+import { expectedComments, expectedDeletedComments, expectedUsers } from '../service/expected.ts'
 
 const options = {
   seed: 7,
@@ -14,101 +16,103 @@ const options = {
   usersPerOrganization: 45,
   groupsPerOrganization: 4,
 }
+const place = { organizationId: 'org-0', documentId: 'doc-0', annotationId: 'ann-0' }
 
-describe('a world', () => {
-  test('is the same for the same seed and another for another', () => {
-    const all = (seed: number) => {
-      const world = createWorld({ ...options, seed })
-      return JSON.stringify([
-        ...catalogLines(world),
-        ...expectedComments(world),
-        ...expectedUsers(world),
-      ])
-    }
-    expect(all(7)).toBe(all(7))
-    expect(all(7)).not.toBe(all(8))
-  })
-
-  test('holds as many documents and annotations as were asked for, dealt out unevenly', () => {
-    const world = createWorld(options)
-    const documents = [...world.organizationIds()].map((id) => [...world.documentIds(id)].length)
-    expect(documents.reduce((sum, count) => sum + count)).toBe(45)
-    expect(Math.max(...documents)).toBeGreaterThan(2 * Math.min(...documents))
-    expect([...places(world)]).toHaveLength(450)
-    expect(world.totals()).toEqual({ organizations: 5, documents: 45, annotations: 450 })
-  })
-
-  test('holds every trap of the service that a sync must survive', () => {
-    const world = createWorld(options)
-    const comments = [...expectedComments(world)]
-    const users = [...expectedUsers(world)]
-    const listings = [...places(world)].map((place) => world.comments(place)?.length)
-    expect(listings).toContain(0)
-    expect(Math.max(...listings.map(Number))).toBeGreaterThan(15)
-    expect(comments.some((row) => row.commentId === Number.MAX_SAFE_INTEGER)).toBe(true)
-    const voice = comments.find((row) => row.comment.type === 'voice')
-    expect(voice).toBeDefined()
-    expect(voice?.comment).not.toHaveProperty('commentText')
-    expect(comments.some((row) => row.comment.reactions !== undefined)).toBe(true)
-    expect(comments.some((row) => row.comment.attachments !== undefined)).toBe(true)
-    expect(new Set(comments.map((row) => row.comment.status)).size).toBeGreaterThan(2)
-    expect(users.some((row) => row.listed && row.email === null)).toBe(true)
-    expect(users.some((row) => row.listed && row.name === null)).toBe(true)
-    expect(users.some((row) => row.userId.startsWith('former-') && !row.listed)).toBe(true)
-    expect(users.some((row) => row.userId.startsWith('guest-') && !row.listed)).toBe(true)
-  })
-
-  test('is written in many scripts, with HTML bodies that are escaped', () => {
-    const comments = [...expectedComments(createWorld(options))].map((row) => row.comment)
-    const text = comments.map((comment) => comment.commentText).join('\n')
-    for (const script of [
-      'Latin',
-      'Cyrillic',
-      'Greek',
-      'Arabic',
-      'Hebrew',
-      'Devanagari',
-      'Han',
-      'Hiragana',
-      'Hangul',
-    ]) {
-      expect(text, script).toMatch(new RegExp(`\\p{Script=${script}}`, 'u'))
-    }
-    expect(text).toMatch(/\p{Emoji_Presentation}/u)
-    const coded = comments.find((comment) => comment.commentText?.includes('a < b && b >'))
-    expect(coded?.commentHtml).toContain('a &lt; b &amp;&amp; b &gt;')
-  })
-
-  test('has ids with quotes, slashes, spaces, percent signs and other scripts, each leading back', () => {
-    const nouns: Noun[] = ['organization', 'document', 'annotation', 'group', 'user', 'guest']
-    for (const noun of nouns) {
-      for (let index = 0; index < 200; index++) expect(indexOf(noun, idOf(noun, index))).toBe(index)
-      const ids = Array.from({ length: 200 }, (_, index) => idOf(noun, index))
-      expect(new Set(ids).size).toBe(200)
-    }
-    const lines = JSON.stringify([...catalogLines(createWorld(options))])
-    for (const sign of ["'", '\\"', '/', ' ', '%', '批', 'م', '№', '😀']) {
-      expect(lines.includes(sign), sign).toBe(true)
-    }
-  })
-
-  test('knows nothing of ids that it did not make', () => {
-    const world = createWorld(options)
-    const good = { organizationId: 'org-0', documentId: 'doc-0', annotationId: 'ann-0' }
-    expect(world.comments(good)).toBeDefined()
-    for (const bad of ['', 'org', 'org-00', 'org-5', 'org--1', 'org-99999999999999999999', '0']) {
-      expect(world.users(bad), bad).toBeUndefined()
-      expect(world.comments({ ...good, organizationId: bad }), bad).toBeUndefined()
-    }
-    expect(world.comments({ ...good, documentId: 'doc-9999' })).toBeUndefined()
-    expect(world.comments({ ...good, annotationId: 'ann-9999' })).toBeUndefined()
-    expect(world.groupMembers('org-0', 'group-8')).toBeUndefined()
-    expect([...world.documentIds('nowhere')]).toEqual([])
-  })
+test('a world and its random changes are the same for the same seed', () => {
+  const all = (seed: number, changes: number) => {
+    const world = createWorld({ ...options, seed })
+    const kinds = randomChanges(world, { count: 100, seed: changes })
+    expect(new Set(kinds).size).toBe(9)
+    return JSON.stringify([...expectedComments(world), ...expectedUsers(world)])
+  }
+  expect(all(7, 1)).toBe(all(7, 1))
+  expect(all(7, 1)).not.toBe(all(8, 1))
+  expect(all(7, 1)).not.toBe(all(7, 2))
 })
 
-test('Every line of the catalog comes once, and may have a name for people', () => {
-  const lines = [...catalogLines(createWorld(options))]
+test('a world has as many documents and annotations as requested, and a catalog line for each', () => {
+  const world = createWorld(options)
+  const documents = [...world.organizationIds()].map((id) => [...world.documentIds(id)].length)
+  expect(Math.max(...documents)).toBeGreaterThan(2 * Math.min(...documents))
+  expect(world.totals()).toEqual({ organizations: 5, documents: 45, annotations: 450 })
+  const lines = [...catalogLines(world)]
   expect(lines).toHaveLength(5 + 5 * 4 + 45 + 450)
   expect(named(lines[0]!)).toEqual({ organizationId: 'org-0', organizationName: 'Name of org-0' })
+})
+
+test('a world contains what a sync must handle', () => {
+  const world = createWorld(options)
+  const comments = [...expectedComments(world)]
+  const users = [...expectedUsers(world)]
+  const lengths = [...places(world)].map((each) => world.comments(each)?.length ?? 0)
+  const texts = comments.map(({ comment }) => comment.commentText).join('\n')
+  const coded = comments.find(({ comment }) => comment.commentText?.includes('a < b && b >'))
+  const voice = comments.find(({ comment }) => comment.type === 'voice')
+  const ids = JSON.stringify([...catalogLines(world)])
+  expect(lengths).toContain(0)
+  expect(Math.max(...lengths)).toBeGreaterThan(15)
+  expect(comments.some((row) => row.commentId === Number.MAX_SAFE_INTEGER)).toBe(true)
+  expect(voice).toBeDefined()
+  expect(voice?.comment).not.toHaveProperty('commentText')
+  expect(comments.some(({ comment }) => comment.reactions && comment.status !== 'added')).toBe(true)
+  expect(coded?.comment.commentHtml).toContain('a &lt; b &amp;&amp; b &gt;')
+  for (const script of ['Latin', 'Cyrillic', 'Arabic', 'Devanagari', 'Han', 'Hangul'])
+    expect(texts, script).toMatch(new RegExp(`\\p{Script=${script}}`, 'u'))
+  expect(texts).toMatch(/\p{Emoji_Presentation}/u)
+  expect(users.some((row) => row.listed && row.email === null)).toBe(true)
+  expect(users.some((row) => row.listed && row.name === null)).toBe(true)
+  expect(users.some((row) => row.userId.startsWith('former-') && !row.listed)).toBe(true)
+  expect(users.some((row) => row.userId.startsWith('guest-') && !row.listed)).toBe(true)
+  for (const sign of ["'", '\\"', '/', ' ', '%', '批', 'م', '№', '😀'])
+    expect(ids.includes(sign), sign).toBe(true)
+})
+
+test('each id belongs to one index, and other ids are unknown', () => {
+  const nouns: Noun[] = ['organization', 'document', 'annotation', 'group', 'user', 'guest']
+  for (const noun of nouns)
+    for (let index = 0; index < 200; index++) expect(indexOf(noun, idOf(noun, index))).toBe(index)
+  const world = createWorld(options)
+  expect(world.comments(place)).toBeDefined()
+  for (const bad of ['', 'org', 'org-00', 'org-5', 'org--1', 'org-99999999999999999999', '0']) {
+    expect(world.users(bad), bad).toBeUndefined()
+    expect(world.comments({ ...place, organizationId: bad }), bad).toBeUndefined()
+  }
+  expect(world.comments({ ...place, documentId: 'doc-9999' })).toBeUndefined()
+  expect(world.comments({ ...place, annotationId: 'ann-9999' })).toBeUndefined()
+  expect(world.groupMembers('org-0', 'group-8')).toBeUndefined()
+})
+
+test('a comment is edited, deleted and restored with a later lastUpdated, and its id never used again', () => {
+  const world = createWorld(options)
+  const [old, ...others] = world.comments(place) ?? []
+  const id = old!.commentId
+  const shown = () => world.comments(place)?.find(({ commentId }) => commentId === id)
+  edit(world, place, id, { text: 'a < b', status: 'resolved' })
+  const edited = shown()!
+  expect(edited).toMatchObject({ commentHtml: '<p>a &lt; b</p>', status: 'resolved' })
+  expect(edited.lastUpdated > old!.lastUpdated).toBe(true)
+  deleteComment(world, place, id)
+  expect(world.comments(place)).toEqual(others)
+  expect([...expectedDeletedComments(world)]).toEqual([
+    { ...place, commentId: id, comment: edited },
+  ])
+  restoreComment(world, place, id)
+  expect({ ...shown(), lastUpdated: '' }).toEqual({ ...edited, lastUpdated: '' })
+  expect(shown()!.lastUpdated > edited.lastUpdated).toBe(true)
+  const added = addComment(world, place, { text: 'one' })
+  deleteComment(world, place, added)
+  expect(addComment(world, place, { text: 'two' })).not.toBe(added)
+})
+
+test('a removed user leaves documents and groups too', () => {
+  const world = createWorld(options)
+  const [member] = world.documentUsers('org-0', 'doc-0') ?? []
+  world.putGroupMembers('org-0', 'group-0', [member!.userId])
+  world.dropUser('org-0', member!.userId)
+  expect(world.documentUsers('org-0', 'doc-0')).not.toContainEqual(member)
+  expect(world.groupMembers('org-0', 'group-0')).toEqual([])
+  const expected = () => [...expectedUsers(world)].find(({ userId }) => userId === member!.userId)
+  expect(expected()).toMatchObject({ listed: false, removed: true })
+  world.putUser('org-0', member!)
+  expect(expected()).toMatchObject({ listed: true, removed: false })
 })

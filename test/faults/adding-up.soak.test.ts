@@ -1,11 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { jobs } from '../../jobs/index.ts'
 import { stopRun } from '../../src/core/run/stop.ts'
-import { startRun } from '../../src/core/run/start.ts'
-import { startWorker } from '../../src/worker/worker.ts'
 import { expectTablesEqual } from '../helpers/expect-equal.ts'
-import { openLive, settled } from '../helpers/live.ts'
+import { openLive, settled, startOn } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 import { until } from '../helpers/until.ts'
 
@@ -31,7 +28,7 @@ const UNSOUND = {
 
 test('each count of a run is the sum of its items, what it wrote is there, and no other counts can be stored', async () => {
   const run = await live.run()
-  const [stored] = await rowsOf(`select
+  const [stored] = await live.rows(`select
     (select count(*)::int from collab.comments) as comments, (select count(*)::int from collab.users) as users`)
   expect(run['comments_written']).toBe(stored?.['comments'])
   expect(run['users_written']).toBeGreaterThanOrEqual(Number(stored?.['users']))
@@ -39,18 +36,17 @@ test('each count of a run is the sum of its items, what it wrote is there, and n
   expect(run['documents_done']).toBe(live.world.totals().documents)
   expect(run['organizations_done']).toBe(live.world.totals().organizations)
   for (const [what, change] of Object.entries(UNSOUND)) {
-    const changed = rowsOf(`update sync.runs set ${change} where run_id = $1`, run.run_id)
+    const changed = live.rows(`update sync.runs set ${change} where run_id = $1`, run.run_id)
     await expect(changed, what).rejects.toThrow(/violates check constraint/)
   }
 })
 
 test('a run that is cancelled in mid-run ends cancelled with the rest skipped, and stays so', async () => {
   live.standIn.latencyMs = 150
-  const app = await live.openApp()
-  const worker = await startWorker(app, jobs, { keepsSchedule: false })
-  const runId = await begin(app)
+  const worker = await live.openWorker()
+  const runId = await worker.startRun()
   await until('calls were made', () => live.standIn.calls.total > 40 || null)
-  expect(await stopRun(app.sync, runId, 'cancelled', 'A person cancelled it.')).toBe(true)
+  expect(await stopRun(worker.app.sync, runId, 'cancelled', 'A person cancelled it.')).toBe(true)
   const run = await settled(live.database, runId)
   expect(run).toMatchObject({ status: 'cancelled', problem: 'A person cancelled it.' })
   expect(Number(run['scopes_skipped'])).toBeGreaterThan(0)
@@ -58,9 +54,9 @@ test('a run that is cancelled in mid-run ends cancelled with the rest skipped, a
   const calls = live.standIn.calls.total
   await sleep(1000)
   expect(live.standIn.calls.total).toBe(calls)
-  expect(await rowsOf('select * from sync.runs where run_id = $1', runId)).toEqual([run])
+  expect(await live.rows('select * from sync.runs where run_id = $1', runId)).toEqual([run])
   live.standIn.latencyMs = 0
-  const next = await begin(app)
+  const next = await worker.startRun()
   expect(await settled(live.database, next)).toMatchObject({ status: 'succeeded' })
   await worker.stop()
   await expectTablesEqual(live.database, live.world)
@@ -68,22 +64,9 @@ test('a run that is cancelled in mid-run ends cancelled with the rest skipped, a
 
 test('a run that is cancelled before any worker took it up ends cancelled with all of it skipped', async () => {
   const app = await live.openApp()
-  const runId = await begin(app, {
+  const runId = await startOn(app, {
     organizationIds: [...live.world.organizationIds()].slice(0, 1),
   })
   await stopRun(app.sync, runId, 'cancelled', 'A person cancelled it.')
   expect(await settled(live.database, runId)).toMatchObject({ status: 'cancelled', calls: 0 })
 })
-
-async function begin(
-  app: Awaited<ReturnType<Live['openApp']>>,
-  scope: object = {},
-): Promise<string> {
-  const { runId, items } = await startRun(app.sync, { trigger: 'cli', scope, requestKey: null })
-  await app.deliver(items)
-  return runId
-}
-
-async function rowsOf(text: string, ...values: unknown[]): Promise<Record<string, unknown>[]> {
-  return (await live.database.pool.query(text, values)).rows
-}

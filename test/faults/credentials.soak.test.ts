@@ -3,16 +3,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { createTestDatabase, urlWith } from '../helpers/database.ts'
-import type { TestDatabase } from '../helpers/database.ts'
+import { urlWith } from '../helpers/database.ts'
 import { expectTablesEqual } from '../helpers/expect-equal.ts'
 import { QUEUE_KINDS, isMissing } from '../helpers/live.ts'
-import { randomPrefix, redisUrl } from '../helpers/redis.ts'
+import { redisUrl } from '../helpers/redis.ts'
 import { buildWorker } from '../helpers/worker-process.ts'
 import type { WorkerBuild } from '../helpers/worker-process.ts'
-import { openRig } from './rig.ts'
+import { openOwnRig } from './rig.ts'
 import type { Rig } from './rig.ts'
 import { openOwnRedis } from '../helpers/own-redis.ts'
+import { textsOf } from '../privacy/every-text.ts'
 
 const KEY = 'key-31d7c0ffee'
 const TOKENS = ['token-one-5ca1ab1e', 'token-two-5eedcafe', 'token-bad-0badf00d'] as const
@@ -33,21 +33,15 @@ beforeAll(async () => {
 afterAll(() => build?.killAll())
 
 describe.each(QUEUE_KINDS)('key and token, with the queue on %s', (queue) => {
-  let database: TestDatabase
   let rig: Rig
   let directory: string
   let tokenFile: string
   let environment: Record<string, string>
-  const prefix = randomPrefix()
 
   beforeEach(async (context) => {
     if (isMissing(queue)) return context.skip()
-    database = await createTestDatabase()
-    const onRedis = queue === 'redis' ? { redisUrl: redisUrl() as string, queuePrefix: prefix } : {}
-    rig = await openRig(
-      { databaseUrl: database.url, ...onRedis },
-      { world: WORLD, standIn: { apiKey: KEY, authToken: TOKENS[0], latencyMs: 30 } },
-    )
+    const standIn = { apiKey: KEY, authToken: TOKENS[0], latencyMs: 30 }
+    rig = await openOwnRig(queue, { world: WORLD, standIn })
     directory = mkdtempSync(join(tmpdir(), 'collab-sync-token-'))
     tokenFile = join(directory, 'token')
     writeFileSync(tokenFile, `${TOKENS[0]}\n`)
@@ -56,7 +50,6 @@ describe.each(QUEUE_KINDS)('key and token, with the queue on %s', (queue) => {
   })
   afterEach(async () => {
     await rig?.close()
-    await database?.drop()
     rmSync(directory, { recursive: true, force: true })
   })
 
@@ -115,18 +108,28 @@ describe.each(QUEUE_KINDS)('key and token, with the queue on %s', (queue) => {
 
   /** Neither in what was written to stderr, nor in any table of the database, nor in any key of the queue. */
   async function expectNoSecret(told: string): Promise<void> {
-    const dump =
-      told + (await everyRow(database)) + (await everyKey(queue === 'redis' ? prefix : null))
+    const rows = await textsOf(rig.database)
+    const dump = [told, ...rows.keys(), ...rows.values(), ...(await everyKey())].join('\n')
     expect(dump.length).toBeGreaterThan(10_000)
     for (const secret of [KEY, ...TOKENS]) expect(dump).not.toContain(secret)
+  }
+
+  async function everyKey(): Promise<string[]> {
+    if (queue !== 'redis') return []
+    const redis = new Redis(redisUrl() as string)
+    const texts = []
+    for (const key of await redis.keys(`${rig.environment['QUEUE_PREFIX']}:*`))
+      // DUMP holds short texts as they are, whatever the type of the key.
+      texts.push(key, (await redis.dumpBuffer(key))?.toString('latin1') ?? '')
+    redis.disconnect()
+    return texts
   }
 })
 
 test('passwords of addresses are in no error and no log, also where the servers refuse them', async (context) => {
   if (redisUrl() === undefined) return context.skip()
-  const database = await createTestDatabase()
   const redis = await openOwnRedis({ password: 'right-password' })
-  const rig = await openRig({ databaseUrl: database.url }, { world: WORLD })
+  const rig = await openOwnRig('postgres', { world: WORLD })
   const told: string[] = []
   const refused = async (settings: Record<string, string>) => {
     try {
@@ -139,37 +142,14 @@ test('passwords of addresses are in no error and no log, also where the servers 
   }
   await refused({ REDIS_URL: redis.url.replace('right-password', 'hunter2-redis') })
   await refused({
-    DATABASE_URL: urlWith(database.url, { username: 'nobody_here', password: 'hunter2-postgres' }),
+    DATABASE_URL: urlWith(rig.database.url, {
+      username: 'nobody_here',
+      password: 'hunter2-postgres',
+    }),
   })
   await redis.close()
   await rig.close()
-  await database.drop()
   expect(told.join('')).toMatch(/WRONGPASS|invalid username-password/)
   expect(told.join('')).toMatch(/nobody_here|refuses the user|authentication/)
   expect(told.join('')).not.toMatch(/hunter2/)
 }, 300_000)
-
-async function everyRow({ pool }: TestDatabase): Promise<string> {
-  const { rows } = await pool.query<{ name: string }>(
-    `select format('%I.%I', schemaname, tablename) as name from pg_tables
-    where schemaname not in ('pg_catalog', 'information_schema')`,
-  )
-  const texts = []
-  for (const { name } of rows) {
-    const dump = await pool.query(`select string_agg(t::text, E'\\n') as text from ${name} t`)
-    texts.push(`${name}: ${dump.rows[0].text ?? ''}`)
-  }
-  return texts.join('\n')
-}
-
-async function everyKey(prefix: string | null): Promise<string> {
-  if (prefix === null) return ''
-  const redis = new Redis(redisUrl() as string)
-  const texts = []
-  for (const key of await redis.keys(`${prefix}:*`)) {
-    // DUMP holds short texts as they are, whatever the type of the key.
-    texts.push(key, (await redis.dumpBuffer(key))?.toString('latin1') ?? '')
-  }
-  redis.disconnect()
-  return texts.join('\n')
-}

@@ -1,12 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { createTestDatabase } from '../helpers/database.ts'
-import type { TestDatabase } from '../helpers/database.ts'
 import { expectTablesEqual } from '../helpers/expect-equal.ts'
 import { QUEUE_KINDS, isMissing } from '../helpers/live.ts'
-import { randomPrefix, redisUrl } from '../helpers/redis.ts'
 import { buildWorker } from '../helpers/worker-process.ts'
 import type { WorkerBuild } from '../helpers/worker-process.ts'
-import { callsNeeded, openRig } from './rig.ts'
+import { callsNeeded, openOwnRig } from './rig.ts'
 import type { Rig } from './rig.ts'
 
 /** 600 annotations, in more batches than one worker has in hand. */
@@ -30,23 +27,13 @@ beforeAll(async () => {
 afterAll(() => build?.killAll())
 
 describe.each(QUEUE_KINDS)('death of workers, with the queue on %s', (queue) => {
-  let database: TestDatabase
   let rig: Rig
 
   beforeEach(async (context) => {
     if (isMissing(queue)) return context.skip()
-    database = await createTestDatabase()
-    const onRedis =
-      queue === 'redis' ? { redisUrl: redisUrl() as string, queuePrefix: randomPrefix() } : {}
-    rig = await openRig(
-      { databaseUrl: database.url, ...onRedis },
-      { world: WORLD, standIn: { latencyMs: 80 } },
-    )
+    rig = await openOwnRig(queue, { world: WORLD, standIn: { latencyMs: 80 } })
   })
-  afterEach(async () => {
-    await rig?.close()
-    await database?.drop()
-  })
+  afterEach(() => rig?.close())
 
   test('three workers are killed in mid-run, the fourth ends it: tables equal, little asked twice, no version made twice', async () => {
     const needed = callsNeeded(rig.world)

@@ -7,12 +7,11 @@ import * as workers from '../../src/core/database/statements/workers.ts'
 import { addComment } from '../../src/demo/changes.ts'
 import { places } from '../../src/demo/catalog.ts'
 import { readSettings } from '../../src/settings/settings.ts'
-import { createTestDatabase } from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'
 import { expectTablesEqual } from '../helpers/expect-equal.ts'
 import { buildWorker } from '../helpers/worker-process.ts'
 import type { WorkerBuild } from '../helpers/worker-process.ts'
-import { openRig } from './rig.ts'
+import { openOwnRig } from './rig.ts'
 import type { Rig } from './rig.ts'
 import { until } from '../helpers/until.ts'
 
@@ -52,8 +51,8 @@ beforeAll(async () => {
 })
 afterAll(() => build?.killAll())
 beforeEach(async () => {
-  database = await createTestDatabase()
-  rig = await openRig({ databaseUrl: database.url }, { world: WORLD })
+  rig = await openOwnRig('postgres', { world: WORLD })
+  database = rig.database
   holder = new pg.Client(database.url)
   await holder.connect()
   await holder.query('select pg_advisory_lock(42)')
@@ -62,7 +61,6 @@ afterEach(async () => {
   build.killAll()
   await holder?.end()
   await rig?.close()
-  await database?.drop()
 })
 
 const STATES = [

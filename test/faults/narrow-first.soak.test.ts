@@ -1,13 +1,10 @@
 import { afterEach, expect, test } from 'vitest'
-import { jobs } from '../../jobs/index.ts'
 import { places } from '../../src/demo/catalog.ts'
 import { edit } from '../../src/demo/changes.ts'
-import { parseScope } from '../../src/documents/scope.ts'
-import { startRun } from '../../src/core/run/start.ts'
-import { startWorker } from '../../src/worker/worker.ts'
 import { expectTablesEqual } from '../helpers/expect-equal.ts'
 import { isMissing, openLive, settled } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
+import { scopeOf } from '../helpers/places.ts'
 import { until } from '../helpers/until.ts'
 
 let live: Live | undefined
@@ -36,40 +33,26 @@ test.for([
     const { world, standIn, database } = live
     await live.importCatalog()
     standIn.latencyMs = 100
-    const apps = await Promise.all(Array.from({ length: workers }, () => live?.openApp()))
-    const [app] = apps
-    if (app === undefined) throw new Error('no worker')
-    const working = await Promise.all(
-      apps.map((each) => startWorker(each ?? app, jobs, { keepsSchedule: false })),
-    )
-    const begin = async (scope: object) => {
-      const request = { trigger: 'cli', scope: parseScope(scope), requestKey: null } as const
-      const { runId, items } = await startRun(app.sync, request)
-      await app.deliver(items)
-      return runId
-    }
-    const everything = await begin({})
+    const { openWorker } = live
+    const working = await Promise.all(Array.from({ length: workers }, () => openWorker()))
+    const begin = async (scope?: object) => (await working[0]?.startRun(scope)) ?? ''
+    const everything = await begin()
     await until('all permits are taken', () => standIn.calls.total >= 40 || null)
 
-    for (const { organizationId, documentId, annotationId } of [...places(world)].slice(
-      -NARROW_RUNS,
-    )) {
-      const place = { organizationId, documentId, annotationId }
+    for (const place of [...places(world)].slice(-NARROW_RUNS)) {
       const [comment] = world.comments(place) ?? []
       if (comment) edit(world, place, comment.commentId, { text: 'asked for by a person' })
       const before = standIn.calls.log.length
-      const narrow = await begin({ organizationIds: [organizationId], documentId, annotationId })
+      const narrow = await begin(scopeOf(place))
       expect(await settled(database, narrow)).toMatchObject({ status: 'succeeded' })
       const its = standIn.calls.log
         .slice(before)
-        .findIndex(({ data }) => JSON.stringify(data).includes(annotationId))
+        .findIndex(({ data }) => JSON.stringify(data).includes(place.annotationId))
       expect(its).toBeGreaterThanOrEqual(0)
       expect(its).toBeLessThan(CALLS_BEFORE_IT)
     }
-    const { rows } = await database.pool.query('select status from sync.runs where run_id = $1', [
-      everything,
-    ])
-    expect(rows).toEqual([{ status: 'running' }])
+    const status = 'select status from sync.runs where run_id = $1'
+    expect(await live.rows(status, everything)).toEqual([{ status: 'running' }])
     standIn.latencyMs = 0
     expect(await settled(database, everything)).toMatchObject({ status: 'succeeded' })
     await Promise.all(working.map((each) => each.stop()))

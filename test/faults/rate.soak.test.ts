@@ -1,7 +1,4 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { jobs } from '../../jobs/index.ts'
-import { startRun } from '../../src/core/run/start.ts'
-import { startWorker } from '../../src/worker/worker.ts'
 import { isMissing, openLive, QUEUE_KINDS, settled } from '../helpers/live.ts'
 import type { Live, RunRow } from '../helpers/live.ts'
 import { nextSlotMs, slotMs } from '../rate-limit/next-slot.ts'
@@ -63,17 +60,9 @@ describe.each(QUEUE_KINDS)('the pace of all workers together, with the queue on 
 })
 
 async function runOnWorkers(live: Live, count: number): Promise<RunRow> {
-  const apps = []
-  for (let each = 0; each < count; each++) apps.push(await live.openApp())
-  const [first] = apps
-  if (first === undefined) throw new Error('no worker')
-  const workers = await Promise.all(
-    apps.map((app) => startWorker(app, jobs, { keepsSchedule: false })),
-  )
-  const request = { trigger: 'cli', scope: {}, requestKey: null } as const
-  const { runId, items } = await startRun(first.sync, request)
-  await first.deliver(items)
-  const run = await settled(live.database, runId)
+  const workers = await Promise.all(Array.from({ length: count }, () => live.openWorker()))
+  const runId = await workers[0]?.startRun()
+  const run = await settled(live.database, runId ?? '')
   await Promise.all(workers.map((worker) => worker.stop()))
   return run
 }

@@ -14,9 +14,11 @@ import { migrateQueue } from '../../src/core/queue/backend.ts'
 import type { QueuePlace } from '../../src/core/queue/backend.ts'
 import { itemDelivery, openQueue } from '../../src/core/queue/queue.ts'
 import { startRun } from '../../src/core/run/start.ts'
+import { createTestDatabase } from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'
 import { settled } from '../helpers/live.ts'
-import type { RunRow } from '../helpers/live.ts'
+import type { QueueKind, RunRow } from '../helpers/live.ts'
+import { randomPrefix, redisUrl } from '../helpers/redis.ts'
 import { until } from '../helpers/until.ts'
 
 /** A stand-in and a database for workers that are processes of their own. */
@@ -80,6 +82,24 @@ export async function openRig(
     async close() {
       await standIn.close()
       await pool.end()
+    },
+  }
+}
+
+/** Opens a rig on a database of its own, which goes with it. */
+export async function openOwnRig(
+  queue: QueueKind,
+  options: Parameters<typeof openRig>[1],
+): Promise<Rig> {
+  const database = await createTestDatabase()
+  const onRedis = { redisUrl: redisUrl() ?? '', queuePrefix: randomPrefix() }
+  const place = { databaseUrl: database.url, ...(queue === 'redis' ? onRedis : {}) }
+  const rig = await openRig(place, options)
+  return {
+    ...rig,
+    async close() {
+      await rig.close()
+      await database.drop()
     },
   }
 }

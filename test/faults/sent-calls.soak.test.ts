@@ -1,22 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { jobs } from '../../jobs/index.ts'
 import { DEAD_AFTER_S } from '../../src/core/database/claims.ts'
 import { edit } from '../../src/demo/changes.ts'
 import { places } from '../../src/demo/catalog.ts'
-import { parseScope } from '../../src/documents/scope.ts'
 import { createLog } from '../../src/base/log.ts'
 import { RunSignals } from '../../src/core/run/context.ts'
 import { SentCalls } from '../../src/core/sync/counts.ts'
 import { stopRun } from '../../src/core/run/stop.ts'
-import { startRun } from '../../src/core/run/start.ts'
-import { startWorker } from '../../src/worker/worker.ts'
 import { createTestDatabase } from '../helpers/database.ts'
-import type { TestDatabase } from '../helpers/database.ts'
 import { openLive, settled } from '../helpers/live.ts'
 import { buildWorker } from '../helpers/worker-process.ts'
 import type { WorkerBuild } from '../helpers/worker-process.ts'
-import { callsNeeded, openRig } from './rig.ts'
+import { callsNeeded, openOwnRig } from './rig.ts'
 import type { Rig } from './rig.ts'
 
 /** `sync.runs.calls` says what the service saw, whatever became of the answers. */
@@ -44,27 +39,14 @@ test('of two runs that overtake each other, each counts the calls that it sent',
       const [comment] = live.world.comments(place) ?? []
       if (comment !== undefined) edit(live.world, place, comment.commentId, { text: 'new' })
     }
-    const apps = [await live.openApp(), await live.openApp()]
-    const workers = await Promise.all(
-      apps.map((app) => startWorker(app, jobs, { keepsSchedule: false })),
-    )
-    const runIds = await Promise.all(
-      apps.map(async (app) => {
-        const request = { trigger: 'cli', scope: parseScope({}), requestKey: null } as const
-        const { runId, items } = await startRun(app.sync, request)
-        await app.deliver(items)
-        return runId
-      }),
-    )
+    const workers = [await live.openWorker(), await live.openWorker()]
+    const runIds = await Promise.all(workers.map((worker) => worker.startRun()))
     for (const runId of runIds) await settled(live.database, runId)
     await Promise.all(workers.map((worker) => worker.stop()))
     const seen = live.standIn.calls.total - before
     expect(seen).toBeGreaterThan(2 * callsNeeded(live.world))
-    const { rows } = await live.database.pool.query(
-      'select sum(calls)::int as calls from sync.runs where run_id = any($1)',
-      [runIds],
-    )
-    expect(rows).toEqual([{ calls: seen }])
+    const sum = 'select sum(calls)::int as calls from sync.runs where run_id = any($1)'
+    expect(await live.rows(sum, runIds)).toEqual([{ calls: seen }])
   } finally {
     await live.close()
   }
@@ -94,24 +76,21 @@ test('calls that PostgreSQL does not take are kept for the next time, and count 
 
 describe('with workers as processes', () => {
   let build: WorkerBuild
-  let database: TestDatabase
   let rig: Rig
   beforeAll(async () => {
     build = await buildWorker()
   })
   afterAll(() => build?.killAll())
   beforeEach(async () => {
-    database = await createTestDatabase()
-    rig = await openRig({ databaseUrl: database.url }, { world: WORLD, standIn: { latencyMs: 80 } })
+    rig = await openOwnRig('postgres', { world: WORLD, standIn: { latencyMs: 80 } })
   })
   afterEach(async () => {
     build.killAll()
     await rig?.close()
-    await database?.drop()
   })
 
   async function countsOf(runId: string): Promise<{ calls: number; retries: number }> {
-    const { rows } = await database.pool.query(
+    const { rows } = await rig.database.pool.query(
       'select calls, retries from sync.runs where run_id = $1',
       [runId],
     )
@@ -166,7 +145,7 @@ describe('with workers as processes', () => {
     const worker = await build.start(rig.environment)
     await rig.callsReach(200)
     const context = {
-      database: database.pool,
+      database: rig.database.pool,
       deadAfterS: DEAD_AFTER_S,
       log: createLog('silent'),
       runSignals: new RunSignals(),

@@ -1,14 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { jobs } from '../../jobs/index.ts'
-import { deleteComment, edit, removeUser, restoreComment } from '../../src/demo/changes.ts'
+import { deleteComment, edit, restoreComment } from '../../src/demo/changes.ts'
 import { places } from '../../src/demo/catalog.ts'
 import type { Place } from '../../src/demo/layout.ts'
-import { startRun } from '../../src/core/run/start.ts'
-import { startWorker } from '../../src/worker/worker.ts'
 import { expectTablesEqual } from '../helpers/expect-equal.ts'
 import { openLive, settled } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
+import { busyPlace, scopeOf } from '../helpers/places.ts'
 import { until } from '../helpers/until.ts'
 
 let live: Live
@@ -20,7 +18,7 @@ afterEach(() => live?.close())
 
 test('an answer asked for before a change never overwrites one asked for after it, whichever run came first', async () => {
   await live.run()
-  const place = placeWithComments()
+  const place = busyPlace(live.world, 3)
   const [comment] = live.world.comments(place) ?? []
   const id = comment?.commentId ?? 0
   edit(live.world, place, id, { text: 'before the change' })
@@ -31,7 +29,7 @@ test('an answer asked for before a change never overwrites one asked for after i
 
 test('an answer that was compared with what is stored no more is not taken for unchanged', async () => {
   await live.run()
-  const place = placeWithComments()
+  const place = busyPlace(live.world, 3)
   const [comment] = live.world.comments(place) ?? []
   const id = comment?.commentId ?? 0
   await expectBothRight(
@@ -48,25 +46,15 @@ test('an answer that was compared with what is stored no more is not taken for u
 test('with slow answers and changes in between, both succeed, the tables are equal, and no unchanged comment has a second version', async () => {
   live.standIn.latencyMs = 100
   live.standIn.latencyJitterMs = 400
-  const apps = [await live.openApp(), await live.openApp()]
-  const workers = await Promise.all(
-    apps.map((app) => startWorker(app, jobs, { keepsSchedule: false })),
-  )
-  const runs = await Promise.all(apps.map((app) => begin(app)))
+  const workers = [await live.openWorker(), await live.openWorker()]
+  const runs = await Promise.all(workers.map((worker) => worker.startRun()))
   const changed = new Set<string>()
   for (const place of [...places(live.world)].slice(0, 20)) {
     const [comment] = live.world.comments(place) ?? []
     if (comment === undefined) continue
     await sleep(100)
     edit(live.world, place, comment.commentId, { text: 'changed meanwhile' })
-    changed.add(
-      JSON.stringify([
-        place.organizationId,
-        place.documentId,
-        place.annotationId,
-        comment.commentId,
-      ]),
-    )
+    changed.add(JSON.stringify([...Object.values(place), comment.commentId]))
   }
   for (const runId of runs) {
     expect(await settled(live.database, runId)).toMatchObject({ status: 'succeeded' })
@@ -76,7 +64,7 @@ test('with slow answers and changes in between, both succeed, the tables are equ
   expect(await live.run()).toMatchObject({ status: 'succeeded' })
   await expectTablesEqual(live.database, live.world)
   await expectVersionsSound()
-  const twice = await rowsOf(
+  const twice = await live.rows(
     'select distinct organization_id, document_id, annotation_id, comment_id from collab.comment_versions where version > 1',
   )
   for (const row of twice) {
@@ -93,18 +81,18 @@ test('versions and memberships stay in order when the clock is set back between 
   await live.database.pool.query(
     `update collab_store.document_users set joined_at = joined_at + interval '1 hour'`,
   )
-  const place = placeWithComments()
+  const place = busyPlace(live.world, 3)
   const [first, second] = live.world.comments(place) ?? []
   edit(live.world, place, first?.commentId ?? 0, { text: 'edited' })
   deleteComment(live.world, place, second?.commentId ?? 0)
   const organizationId = place.organizationId
   const [user] = live.world.documentUsers(organizationId, place.documentId) ?? []
-  removeUser(live.world, organizationId, user?.userId ?? '')
+  live.world.dropUser(organizationId, user?.userId ?? '')
   expect(await live.run()).toMatchObject({ status: 'succeeded' })
   await expectTablesEqual(live.database, live.world)
   await expectVersionsSound()
   expect(
-    await rowsOf('select * from collab_store.document_users where removed_at < joined_at'),
+    await live.rows('select * from collab_store.document_users where removed_at < joined_at'),
   ).toEqual([])
 })
 
@@ -132,12 +120,12 @@ async function expectBothRight(
       },
     },
   ])
-  const [one, two] = [await live.openApp(), await live.openApp()]
-  const first = await begin(one, scopeOf(place))
-  const workerOne = await startWorker(one, jobs, { keepsSchedule: false })
+  const scope = { ...scopeOf(place), operations: ['comments'] }
+  const one = await live.openWorker()
+  const first = await one.startRun(scope)
   await until('the first run asked', () => asked >= 1 || null)
-  const second = await begin(two, scopeOf(place))
-  const workerTwo = await startWorker(two, jobs, { keepsSchedule: false })
+  const two = await live.openWorker()
+  const second = await two.startRun(scope)
   await until('the second run asked', () => asked >= 2 || null)
   change()
   changed.open()
@@ -145,7 +133,7 @@ async function expectBothRight(
   afterwards()
   late.open()
   expect(await settled(live.database, second)).toMatchObject({ status: 'succeeded' })
-  await Promise.all([workerOne.stop(), workerTwo.stop()])
+  await Promise.all([one.stop(), two.stop()])
   await expectTablesEqual(live.database, live.world)
   await expectVersionsSound()
 }
@@ -161,30 +149,9 @@ function latch() {
   return { opened, open: () => open() }
 }
 
-async function begin(
-  app: Awaited<ReturnType<Live['openApp']>>,
-  scope: object = {},
-): Promise<string> {
-  const { runId, items } = await startRun(app.sync, { trigger: 'cli', scope, requestKey: null })
-  await app.deliver(items)
-  return runId
-}
-
-function scopeOf({ organizationId, documentId, annotationId }: Place) {
-  const operations: ['comments'] = ['comments']
-  return { organizationIds: [organizationId], documentId, annotationId, operations }
-}
-
-function placeWithComments(): Place {
-  for (const place of places(live.world)) {
-    if ((live.world.comments(place)?.length ?? 0) >= 3) return place
-  }
-  throw new Error('no such annotation')
-}
-
 /** Versions of each comment count from 1 and follow each other without gap or overlap. */
 async function expectVersionsSound(): Promise<void> {
-  const unsound = await rowsOf(
+  const unsound = await live.rows(
     `select * from (
       select *, row_number() over of_comment as place, lead(valid_from) over of_comment as next_from
       from collab.comment_versions
@@ -192,8 +159,4 @@ async function expectVersionsSound(): Promise<void> {
     ) v where version <> place or valid_to is distinct from next_from or valid_to < valid_from`,
   )
   expect(unsound).toEqual([])
-}
-
-async function rowsOf(text: string, ...values: unknown[]): Promise<Record<string, unknown>[]> {
-  return (await live.database.pool.query(text, values)).rows
 }

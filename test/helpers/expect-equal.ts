@@ -39,6 +39,13 @@ export async function expectTablesEqual(database: TestDatabase, world: World): P
   for (const row of storedComments)
     row['last_updated'] = (row['last_updated'] as Date | null)?.toISOString() ?? null
   expectSame(storedComments, comments)
+  const counts = await rows(
+    `select organization_id, document_id, annotation_id, comment_count,
+      (select count(*)::int from collab.comments c where c.deleted_at is null
+        and (c.organization_id, c.document_id, c.annotation_id) = (a.organization_id, a.document_id, a.annotation_id)) as live
+    from collab.annotations a`,
+  )
+  expect(counts.filter((row) => row['comment_count'] !== row['live'])).toEqual([])
   const users = [...expectedUsers(world)].map((user) => ({
     organization_id: user.organizationId,
     user_id: user.userId,

@@ -1,9 +1,11 @@
+import type { QueryResult } from 'pg'
 import { jobs } from '../../jobs/index.ts'
 import { openApp } from '../../src/worker/app.ts'
 import type { App } from '../../src/worker/app.ts'
 import { importCatalog } from '../../src/features/catalog/import.ts'
 import { listSource } from '../../src/features/catalog/lines.ts'
 import { openDatabase } from '../../src/core/database/pool.ts'
+import type { NewRun } from '../../src/core/database/runs.ts'
 import type { Trigger } from '../../src/documents/run.ts'
 import { catalogLines } from '../../src/demo/catalog.ts'
 import type { WorldOptions } from '../../src/demo/layout.ts'
@@ -44,11 +46,21 @@ export interface Live {
   readonly environment: Readonly<Record<string, string>>
   /** Another process's worth of the program, over the same database and queue. */
   openApp(overrides?: Record<string, string>): Promise<App>
+  /** A worker of its own; `startRun` hands a run to the queue. */
+  openWorker(overrides?: Record<string, string>): Promise<LiveWorker>
+  /** The rows of a statement. */
+  rows(text: string, ...values: unknown[]): Promise<QueryResult['rows']>
   /** Loads the catalog of the world as it is now. */
   importCatalog(options?: { prune: boolean }): Promise<void>
   /** One run to its end with one worker; its row of sync.runs. */
   run(request?: RunOptions): Promise<RunRow>
   close(): Promise<void>
+}
+
+export interface LiveWorker {
+  readonly app: App
+  startRun(scope?: object): Promise<string>
+  stop(): Promise<void>
 }
 
 export interface RunOptions {
@@ -130,6 +142,14 @@ export async function openLive(
       apps.set(app, store)
       return app
     },
+    async openWorker(overrides) {
+      const app = await live.openApp(overrides)
+      const worker = await startWorker(app, jobs, { keepsSchedule: false })
+      return { app, startRun: (scope) => startOn(app, scope), stop: () => worker.stop() }
+    },
+    async rows(text, ...values) {
+      return (await database.pool.query(text, values)).rows
+    },
     async importCatalog(importOptions = { prune: false }) {
       await importCatalog(database.pool, listSource('world', catalogLines(world)), importOptions)
     },
@@ -148,8 +168,7 @@ export async function openLive(
         return settled(database, await runDirectly(app, request))
       }
       const app = await live.openApp(settings)
-      const { runId, items } = await startRun(app.sync, request)
-      await app.deliver(items)
+      const runId = await deliverRun(app, request)
       const worker = await startWorker(app, jobs, { keepsSchedule: false })
       const row = await settled(database, runId)
       await worker.stop()
@@ -163,6 +182,17 @@ export async function openLive(
     },
   }
   return live
+}
+
+/** Hands a run to the queue; its id. */
+export function startOn(app: App, scope: object = {}): Promise<string> {
+  return deliverRun(app, { trigger: 'cli', scope: parseScope(scope), requestKey: null })
+}
+
+async function deliverRun(app: App, request: NewRun): Promise<string> {
+  const { runId, items } = await startRun(app.sync, request)
+  await app.deliver(items)
+  return runId
 }
 
 /** Waits for a run's end. */

@@ -97,7 +97,7 @@ describe('a path', () => {
     ['DELETE', '/v1/catalog/organizations/acme/user-groups/an%00na', 400],
     ['GET', '/v1/catalog/organizations/acme/user-groups/anna', 405],
     ['DELETE', '/v1/nothing/acme/anna', 404],
-    ['GET', '/v1/catalog/acme/anna%zz', 400],
+    ['GET', '/v1/catalog/acme/anna%zz', 404],
   ])('%s %s leaves no ID in the log or in `instance`', async (method, url, status) => {
     const lines: string[] = []
     const log = createLog('debug', { write: (line) => lines.push(line) })
@@ -111,7 +111,7 @@ describe('a path', () => {
     const path = '/v1/catalog/organizations/:organizationId/user-groups/:organizationUserGroupId'
     expect(answer.json().instance).toBe(isRoute ? `/tools${path}` : undefined)
     const requests = lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'http')
-    expect(requests).toMatchObject(url.endsWith('%zz') ? [] : [{ method, status }])
+    expect(requests).toMatchObject([{ method, status }])
     for (const { path: logs } of requests) expect(logs).toBe(isRoute ? path : undefined)
     expect(lines.join('')).not.toMatch(/acme|anna/)
   })

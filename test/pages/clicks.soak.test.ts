@@ -36,8 +36,8 @@ describe.skipIf(MISSING.includes('Chromium'))(
       place = { organizationId, documentId, annotationId }
       world.putUser(organizationId, PERSON)
       joinGroup(world, organizationId, [...world.groupIds(organizationId)][0] ?? '', PERSON.userId)
-      edited = commentOf(addComment(world, place, { text: 'the old words', from: PERSON }))
-      deleted = commentOf(addComment(world, place, { text: 'soon gone' }))
+      edited = addComment(world, place, { text: 'the old words', from: PERSON })
+      deleted = addComment(world, place, { text: 'soon gone' })
       await live.importCatalog()
       await live.run()
       edit(world, place, edited, { text: 'the new words' })
@@ -141,7 +141,3 @@ describe.skipIf(MISSING.includes('Chromium'))(
     }
   },
 )
-
-function commentOf(change: object): number {
-  return (change as { commentId: number }).commentId
-}

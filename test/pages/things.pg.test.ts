@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { deleteComment, edit, removeUser } from '../../src/demo/changes.ts'
+import { deleteComment, edit } from '../../src/demo/changes.ts'
 import type { Place } from '../../src/demo/layout.ts'
 import { addAccessToken } from '../../src/http/auth/access-tokens.ts'
 import { thingPath } from '../../src/http/pages/things/thing-link.tsx'
@@ -34,7 +34,7 @@ beforeAll(async () => {
   await live.run()
   edit(world, place, edited, { text: 'The new words stay' })
   deleteComment(world, place, deleted)
-  removeUser(world, organizationId, left)
+  world.dropUser(organizationId, left)
   live.standIn.setFaults([{ kind: 'forbidden', match: failing }])
   await live.run()
   live.standIn.setFaults([])

@@ -41,7 +41,7 @@ afterEach(() => live.close())
 
 /** A comment of somebody else with members that the service does not document. */
 function say(members: Record<string, unknown>): number {
-  const { commentId } = addComment(live.world, place, { text: 'x' }) as { commentId: number }
+  const commentId = addComment(live.world, place, { text: 'x' })
   amend(live.world, place, commentId, members)
   return commentId
 }

@@ -59,8 +59,7 @@ async function run(request: RunOptions = {}): Promise<void> {
 }
 
 function write(place: Place, text: string): number {
-  const change = addComment(live.world, place, { text: `xylograph ${text}`, from: PERSON })
-  return (change as { commentId: number }).commentId
+  return addComment(live.world, place, { text: `xylograph ${text}`, from: PERSON })
 }
 
 /** The person everywhere: listed, in documents and groups, with edited, deleted and unreadable comments, and mentioned. */

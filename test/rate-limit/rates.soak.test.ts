@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createLog } from '../../src/base/log.ts'
@@ -10,7 +9,6 @@ import { createTestDatabase } from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'
 import { redisUrl } from '../helpers/redis.ts'
 import { callFor, meanPerSecond, mostInOneSecond, untilUsed } from './rates.ts'
-import type { OpenOne } from './shared-limit-suite.ts'
 
 const log = createLog('silent')
 const key = `test:rates:${randomUUID()}`
@@ -35,11 +33,9 @@ describe.each([
 ])('a limit that processes share on %s', (store, isMissing) => {
   function open(count: number, callsPerSecond: number | null): SharedRateLimit[] {
     const name = `${key}:${randomUUID()}`
-    const one: OpenOne = (options) =>
-      store === 'Redis'
-        ? new RateLimiter(redisStore(redis as Redis, name), options)
-        : new RateLimiter(postgresStore(database.pool, name), options)
-    return Array.from({ length: count }, () => one({ callsPerSecond, log }))
+    const shared =
+      store === 'Redis' ? redisStore(redis as Redis, name) : postgresStore(database.pool, name)
+    return Array.from({ length: count }, () => new RateLimiter(shared, { callsPerSecond, log }))
   }
 
   test.skipIf(isMissing).each([
@@ -54,30 +50,7 @@ describe.each([
         expect(mostInOneSecond(times)).toBeLessThanOrEqual(callsPerSecond * 1.2)
         return meanPerSecond(times)
       })
-      await closeAll(limits)
-    },
-  )
-
-  test.skipIf(isMissing)(
-    'a pause of one is heard by the others, with a limit and without',
-    async () => {
-      for (const callsPerSecond of [500, null]) {
-        const [first, second] = open(2, callsPerSecond) as [SharedRateLimit, SharedRateLimit]
-        await Promise.all([first.acquire(), second.acquire()])
-        const until = performance.now() + 2500
-        await first.pauseAll(2500)
-        await sleep(1100)
-        // Without a limit, the call that finds the news of the last second stale brings them.
-        if (callsPerSecond === null) await second.acquire()
-        await sleep(100)
-        await second.acquire()
-        expect(performance.now()).toBeGreaterThan(until - 100)
-        await closeAll([first, second])
-      }
+      await Promise.all(limits.map((limit) => limit.close()))
     },
   )
 })
-
-async function closeAll(limits: SharedRateLimit[]): Promise<void> {
-  await Promise.all(limits.map((limit) => limit.close()))
-}

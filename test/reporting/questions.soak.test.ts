@@ -47,7 +47,7 @@ const INTRODUCTION = `# Questions and answers
 
 Thirty common questions, each with its query and the answer for the data of \`collab-sync demo\` after its second run. The last day of that data is fixed at 2025-11-03; on your own data, write \`current_date\` in its place. A test executes every query as the role \`collab_reader\`. Run the queries with \`collab-sync psql\` or any SQL program. [DICTIONARY.md](DICTIONARY.md) describes the views.
 
-The tables contain what the service returned at each check. A value that appeared and disappeared between two checks is unknown, and so is the exact time of a change between them. _Limits of the answer_ says what this means for a question. If the last check of a scope failed or is older than \`FRESHNESS_PROMISE\`, \`is_stale\` is true in its rows. Other tests simulate weeks of random changes and failures, and compare each answer with the responses of the service and with the changes that were made.`
+The tables contain what the service returned at each check. A value that appeared and disappeared between two checks is unknown, and so is the exact time of a change between them. _Limits of the answer_ says what this means for a question. If the last check of a scope failed or is older than \`FRESHNESS_PROMISE\`, \`is_stale\` is true in its rows. Other tests simulate weeks of random changes and failures, and compare each row of the views with the responses of the service and with the data of the service.`
 
 async function section({ by, question, sql, unseen }: Question): Promise<string> {
   const { rows, fields } = await askAsReader({ text: sql, rowMode: 'array', types: AS_TEXT })

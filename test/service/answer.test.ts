@@ -87,10 +87,6 @@ describe('a success', () => {
     expect(failure({ result: { status: 'error', data: null } }).kind).toBe('unknown')
   })
 
-  test('with other bytes than before is parsed', () => {
-    expect(readAnswer(reply(good), target, Buffer.alloc(16)).status).toBe('data')
-  })
-
   test('may come with any 2xx, 206 aside', () => {
     for (const httpStatus of [200, 201, 299])
       expect(readAnswer(reply(good, httpStatus), target).status).toBe('data')
@@ -128,9 +124,7 @@ describe('a success', () => {
 describe('a failure', () => {
   test.each([
     ['an empty body', '', 'retry', 'body_empty'],
-    ['truncated JSON', '{"result":{"data":[', 'retry', 'body_unreadable'],
     ['HTML', '<html>', 'retry', 'body_unreadable'],
-    ['invalid UTF-8', Buffer.from('7b22c3287d', 'hex'), 'retry', 'body_unreadable'],
     [
       'invalid UTF-8 in a text',
       Buffer.from('7b2261223a22ff227d', 'hex'),
@@ -138,18 +132,13 @@ describe('a failure', () => {
       'body_unreadable',
     ],
     ['two results', '{"result":{"data":[]},"result":{"data":[]}}', 'retry', 'body_ambiguous'],
-    ['a bare list', [], 'retry', 'no_data'],
     ['null', null, 'retry', 'no_data'],
-    ['no result', { data: [] }, 'retry', 'no_data'],
     ['result.data that is no list', { result: { data: {} } }, 'retry', 'no_data'],
-    ['an error without a code', { error: { message: 'x' } }, 'retry', 'error_without_code'],
     ['an error that is a text', { error: 'x' }, 'retry', 'error_without_code'],
     ['an error beside data', { error: { status: 'NOT_FOUND' }, ...good }, 'refused', 'NOT_FOUND'],
-    ['a transient code', { error: { status: 'UNAVAILABLE' } }, 'retry', 'UNAVAILABLE'],
     ['a code never seen', { error: { status: 'odd' } }, 'unknown', 'odd'],
     ['a blank code', { error: { status: ' ' } }, 'retry', 'error_without_code'],
     ['a code that is no text', { error: { status: {} } }, 'retry', 'error_without_code'],
-    ['an error that is a number', { error: 5 }, 'retry', 'error_without_code'],
     ['a number as code', { error: { status: 401 } }, 'credentials', '401'],
     [
       'a failing result.status',
@@ -161,47 +150,22 @@ describe('a failure', () => {
     expect(failure(body)).toMatchObject({ kind, errorStatus, httpStatus: 200 })
   })
 
-  const members = { organizationId: 'o', documentId: 'd', annotationId: 'a' }
-  const call = `Get Comments of ${Object.entries(members)
-    .map(([name, id]) => `${name} "${id}"`)
-    .join(', ')} failed: HTTP`
-
   test.each([
-    ['', 200, '200, an empty body'],
     ['<html>oops', 200, '200, a web page (10 bytes)'],
-    [[], 200, '200, no result.data array in the body'],
-    [{ result: {} }, 200, '200, no result.data array in the body'],
-    [
-      '{"result":{"data":[]},"result":{"data":[]}}',
-      200,
-      '200, result is in the body twice (43 bytes)',
-    ],
     [{ result: { status: 'Error!', data: [] } }, 200, '200, result.status is "Error!"'],
-    [{ error: 'all is lost' }, 200, '200, all is lost'],
     [{ error: { status: 'ODD', message: 'all is lost' } }, 200, '200 ODD, all is lost'],
     [{ error: { status: 'ODD', message: ['no text'] } }, 200, '200 ODD'],
-    [{ error: 5 }, 200, '200'],
-    [{ error: 'all is lost' }, 500, '500, all is lost'],
     [{ error: { status: 7, message: 'all is lost' } }, 500, '500 7, all is lost'],
     [null, 500, '500'],
-    [[], 300, '300, a redirect, which is never followed'],
     [{ error: { status: 'GONE' } }, 399, '399, a redirect, which is never followed'],
-    [{ error: { status: 'GONE' } }, 400, '400 GONE'],
-  ])('of %j under HTTP %d is told as: HTTP %s', (body, httpStatus, told) => {
-    expect(failure(body, httpStatus).message).toBe(`${call} ${told}`)
+  ])('of %j under HTTP %d has the message: HTTP %s', (body, httpStatus, message) => {
+    const call = 'Get Comments of organizationId "o", documentId "d", annotationId "a" failed: HTTP'
+    expect(failure(body, httpStatus).message).toBe(`${call} ${message}`)
   })
 
-  test('of any kind keeps Retry-After', () => {
-    for (const [body, httpStatus] of [
-      ['', 200],
-      [{ error: {} }, 200],
-      [{}, 429],
-    ] as const) {
-      const late = { ...reply(body, httpStatus), retryAfterMs: 7000 }
-      expect(() => readAnswer(late, target)).toThrow(
-        expect.objectContaining({ retryAfterMs: 7000 }),
-      )
-    }
+  test('keeps Retry-After', () => {
+    const late = { ...reply('', 200), retryAfterMs: 7000 }
+    expect(() => readAnswer(late, target)).toThrow(expect.objectContaining({ retryAfterMs: 7000 }))
   })
 
   test('under HTTP 500 with HTML has no code and none of the HTML', () => {
@@ -229,16 +193,10 @@ const PAGE_MEMBERS = `
 
 describe('a hint that the answer is one page of several', () => {
   test.each([
-    { result: { data: [], nextPageToken: 't' } },
-    { result: { data: [], next_page_token: 't' } },
-    { result: { data: [], hasMore: true } },
-    { result: { data: [], paging: { next: 'https://x' } } },
     { result: { data: [], meta: { page: { endCursor: 'c' } } } },
     { result: { data: [] }, pagination: { cursor: 'c' } },
-    { result: { data: [], lastEvaluatedKey: { id: 1 } } },
     { result: { data: [1], totalCount: 2 } },
     { result: { data: [], totalPages: 3 } },
-    { result: { data: [], status: 'partial' } },
     { result: { data: [], status: 'an INCOMPLETE list' } },
     { result: { data: [], next: { url: 'x' } } },
     { a: { b: { c: { d: { e: { f: { more: true } } } } } }, result: { data: [] } },
@@ -254,13 +212,7 @@ describe('a hint that the answer is one page of several', () => {
   })
 
   test.each([
-    { result: { data: [], nextPageToken: '' } },
-    { result: { data: [], nextPageToken: null } },
-    { result: { data: [], hasMore: false } },
-    { result: { data: [], hasMore: 'false' } },
-    { result: { data: [1, 2], totalCount: 2, totalPages: 1 } },
     { result: { data: [{ next: 'x', cursor: 'y', hasMore: true }] } },
-    { result: { data: [], message: 'next page, partial' } },
     { result: { data: [], next: {} } },
     { result: { data: [], more: 0, cursor: ' None ', marker: '0', partial: 'no' } },
     { result: { data: [], status: { partial: false } } },

@@ -6,15 +6,11 @@ import { CallError, DrainingError } from '../../src/base/errors.ts'
 import type { CallStats, CollabApi, CollabApiOptions } from '../../src/core/service/client.ts'
 import { until } from '../helpers/until.ts'
 import {
-  bytes,
-  cutBody,
   held,
   json,
-  neverAnswers,
   openClient,
   openFaultServer,
   openFaultServerAt,
-  reset,
   success,
 } from './fault-server.ts'
 import type { Fault, FaultServer } from './fault-server.ts'
@@ -68,66 +64,9 @@ describe('the two operations', () => {
     const second = await api.getUsers(users, { knownDigest: first.digest })
     expect([first.status, second.status]).toEqual(['data', 'unchanged'])
   })
-
-  test('count their calls, retries and times', async () => {
-    const { server, api } = await start([json(500, {}), reset])
-    const stats = noStats()
-    await api.getUsers(users, { stats })
-    await api.getUsers(users, { stats })
-    expect(stats).toMatchObject({ calls: 4, retries: 2 })
-    expect(server.seen).toHaveLength(4)
-    expect(stats.serviceMs).toBeGreaterThan(0)
-  })
-})
-
-describe('a call that fails for a moment', () => {
-  test('tells of each try that failed before the next one is made', async () => {
-    const { server, api } = await start([json(500, {}), reset])
-    const callsAtFailures: number[] = []
-    await api.getUsers(users, { onFailedTry: () => callsAtFailures.push(server.seen.length) })
-    await api.getUsers(users, { onFailedTry: () => callsAtFailures.push(server.seen.length) })
-    expect(callsAtFailures).toEqual([1, 2])
-    expect(server.seen).toHaveLength(4)
-  })
-
-  test.each<[string, Fault]>([
-    ['429 with Retry-After in seconds', json(429, {}, { 'retry-after': '1' })],
-    ['429 with an absurd Retry-After', json(429, {}, { 'retry-after': '9'.repeat(30) })],
-    ['403 with RESOURCE_EXHAUSTED', json(403, { error: { status: 'RESOURCE_EXHAUSTED' } })],
-    ['500 with HTML', bytes(500, '<html>oops</html>')],
-    ['an error body under 200', json(200, { error: { message: 'Error retrieving user(s).' } })],
-    ['a cut body', cutBody],
-    ['a reset connection', reset],
-  ])('succeeds on the next try: %s', async (_what, fault) => {
-    const { server, api } = await start([fault, success([{ userId: 'u' }])])
-    expect(await api.getUsers(users)).toMatchObject({ data: [{ userId: 'u' }] })
-    expect(server.seen).toHaveLength(2)
-  })
-
-  test('an answer that does not come is given up and asked for again', async () => {
-    const { server, api } = await start([], { timeoutMs: 100, retries: 1 })
-    server.usually = neverAnswers
-    await expect(api.getUsers(users)).rejects.toMatchObject({ errorStatus: 'timeout', attempts: 2 })
-  })
 })
 
 describe('a call that is refused', () => {
-  test.each<[string, Fault, object]>([
-    ['400', json(400, { error: { status: 'INVALID_ARGUMENT' } }), { httpStatus: 400 }],
-    ['404', json(404, {}), { httpStatus: 404, errorStatus: null }],
-    ['a code', json(200, { error: { status: 'NOT_FOUND' } }), { errorStatus: 'NOT_FOUND' }],
-    ['a redirect', json(307, {}, { location: '/x' }), { errorStatus: 'redirect' }],
-    ['a huge body', bytes(200, Buffer.alloc(1_000_001)), { errorStatus: 'body_too_large' }],
-  ])('is made once: %s', async (_what, fault, facts) => {
-    const { server, api } = await start([fault])
-    await expect(api.getUsers(users)).rejects.toMatchObject({
-      kind: 'refused',
-      attempts: 1,
-      ...facts,
-    })
-    expect(server.seen).toHaveLength(1)
-  })
-
   test('five forbidden documents in a row stop the next one without a call, until a fresh start', async () => {
     const { server, api } = await start([])
     server.usually = json(403, {})
@@ -285,21 +224,6 @@ describe('the pace of the client', () => {
     await until('no call is in flight', () => api.concurrency().inFlight === 0)
     stop.abort(new Error('stopped by us'))
     await expect(backingOff).rejects.toThrow('stopped by us')
-  })
-
-  test('a 429 halves what is in flight and makes every other call wait', async () => {
-    const { server, api } = await start([json(429, {}, { 'retry-after': '60' })], {
-      retryAfterMaxMs: 60_000,
-    })
-    const stop = new AbortController()
-    // It lets a call in flight end, so a call that did not wait would be answered.
-    const call = { waitSignal: stop.signal }
-    const first = expect(api.getUsers(users, call)).rejects.toThrow('stopped by us')
-    await until('the limit was lowered', () => api.concurrency().limit === 4)
-    const second = expect(api.getUsers(users, call)).rejects.toThrow('stopped by us')
-    stop.abort(new Error('stopped by us'))
-    await Promise.all([first, second])
-    expect(server.seen).toHaveLength(1)
   })
 
   test('a signal ends a call wherever it waits, with its reason', async () => {

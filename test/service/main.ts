@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { Command, InvalidArgumentError } from 'commander'
-import { catalogLines, named } from '../../src/demo/catalog.ts'
+import { catalogLines, named, places } from '../../src/demo/catalog.ts'
 import { createWorld } from '../../src/demo/world.ts'
 import { startControl } from './control.ts'
 import { startStandIn } from './stand-in.ts'
@@ -37,7 +37,7 @@ const program = new Command('stand-in')
   .option('--no-shuffle', 'answers in the same order every time')
   .option('--latency <ms>', 'wait before each answer', whole, 0)
   .option('--log-calls <n>', 'newest calls that are kept', whole, 0)
-  .option('--prepare', 'make the answers before starting, so that the first ones are fast too')
+  .option('--prepare', 'make the comments before starting, so that responses are fast')
   .option('--catalog <file>', 'write the catalog of the world there, as NDJSON, before starting')
   .option('--exit-with-stdin', 'end when stdin ends, so as not to outlive a killed parent')
 
@@ -60,13 +60,14 @@ async function main(options: Options): Promise<void> {
     const lines = [...catalogLines(world)].map((line) => `${JSON.stringify(named(line))}\n`)
     writeFileSync(options.catalog, lines.join(''))
   }
+  if (options.prepare)
+    for (const place of places(world)) world.putThread(place, world.thread(place)!)
   const standIn = await startStandIn({
     world,
     seed: options.seed,
     shuffle: options.shuffle,
     latencyMs: options.latency,
     logCalls: options.logCalls,
-    prepare: options.prepare ?? false,
   })
   const control = await startControl(standIn)
   // Before the line is printed: whoever reads it may stop this process at once.

@@ -278,39 +278,18 @@ describe('a call that was throttled', () => {
   })
 })
 
-describe('an answer', () => {
-  test('that comes after the signal aborted is taken', async () => {
-    const stop = new AbortController()
-    let made = 0
-    const attempt = async (): Promise<string> => {
-      made += 1
-      if (made === 1) throw new CallError('failed', { kind: 'retry' })
-      stop.abort(new Error('stopped by us'))
-      return 'answer'
-    }
-    expect(await retryingAtOnce(attempt, policy, noToken, stop.signal)).toBe('answer')
-  })
-})
-
 describe('Retry-After', () => {
   const date = 'Wed, 21 Oct 2015 07:28:00 GMT'
 
   test.each([
     ['3', 3000],
-    ['0', 0],
     [' 1.5 ', 1500],
-    ['1.25', 1250],
     ['3 or so', null],
     ['Wednesday, 21-Oct-15 07:28:30 GMT', 30_000],
-    ['Wed 21 Oct 2015 07:28:30 GMT', 30_000],
-    ['Oct 21 2015 07:28:30 GMT', 30_000],
     ['21 Oct 2015 07:28:30 GMT', null],
-    ['a Wed, 21 Oct 2015 07:28:30 GMT', null],
-    ['99999999999', 99999999999000],
     ['Wed, 21 Oct 2015 07:28:30 GMT', 30_000],
     ['Wed, 21 Oct 2015 07:27:00 GMT', 0],
     ['-5', null],
-    ['soon', null],
     ['', null],
     ['Someday, maybe', null],
   ])('%j is %s ms', (text, ms) => {

@@ -15,6 +15,10 @@ export interface StandInOptions extends Omit<WellBehavedOptions, 'intercept'> {
   faults?: readonly FaultRule[]
   /** How many of the newest calls are kept at least; 0 keeps none. */
   logCalls?: number
+  /** True (default): records, and the members of each record, come in another order every time. */
+  shuffle?: boolean
+  /** The seed of order and faults. */
+  seed?: number
   /** Members that the service adds beside the documented ones of each success body, as JSON texts: `"a":1,"b":2`. */
   beside?: Beside
 }
@@ -36,20 +40,22 @@ export interface StandIn extends WellBehaved {
   setFaults(rules: readonly FaultRule[]): void
 }
 
-/** Starts the demonstration's stand-in with a record of its calls, and with faults; `seed` is theirs too. */
+/** Starts the demonstration's stand-in with a record of its calls, and with faults. */
 export async function startStandIn({
   faults = [],
   logCalls = 20_000,
+  shuffle = true,
+  seed = 1,
   beside,
   ...options
 }: StandInOptions): Promise<StandIn> {
   const calls = new CallLog(logCalls)
-  const injector = new FaultInjector(faults, options.seed ?? 1)
-  const random = new Random(options.seed ?? 1)
+  const injector = new FaultInjector(faults, seed)
+  const random = new Random(seed)
   const wellBehaved = await startWellBehaved({
     ...options,
     intercept: (call) => {
-      const ordered = standIn.shuffleRecords ? reordered(call, random) : call
+      const ordered = shuffle || standIn.shuffleRecords ? reordered(call, random, shuffle) : call
       return intercept(beside ? widened(ordered, beside) : ordered, calls, injector)
     },
   })
@@ -62,14 +68,31 @@ export async function startStandIn({
   return standIn
 }
 
+/** The records in another order; with `inside`, the members of each record too. */
+export function shuffled(items: readonly string[], random: Random, inside: boolean): string[] {
+  const records = inside ? items.map((text) => rotated(text, random.below(3) * 2)) : items
+  return records
+    .map((record) => ({ record, at: random.next() }))
+    .sort((one, other) => one.at - other.at)
+    .map(({ record }) => record)
+}
+
+function rotated(text: string, by: number): string {
+  return JSON.stringify(JSON.parse(text), (_, value) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+    const entries = Object.entries(value)
+    const first = by % entries.length
+    return Object.fromEntries([...entries.slice(first), ...entries.slice(0, first)])
+  })
+}
+
 /** A call whose good answer has its records in another order; where comments are asked for by id, their order is fixed. */
-function reordered(call: Call, random: Random): Call {
+function reordered(call: Call, random: Random, inside: boolean): Call {
   const { operation, request, response } = call
   if (operation === null || (request !== null && 'commentIds' in request.data)) return call
   const items = () => {
-    const shuffled = call.items()?.slice()
-    if (shuffled !== undefined) random.shuffle(shuffled)
-    return shuffled
+    const found = call.items()
+    return found && shuffled(found, random, inside)
   }
   const answer = () => {
     const found = items()

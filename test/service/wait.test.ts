@@ -25,14 +25,7 @@ test('whoever still waits hears of it, also after others came and went', () => {
   stop.abort()
   onAbort(stop.signal, () => heard.push('too late to wait'))
   expect(heard).toEqual(['first', 'second', 'too late to wait'])
-})
-
-test('a signal that was made of another holds no listener after it was heard', () => {
-  const stop = new AbortController()
-  const forget = onAbort(stop.signal, () => {})
-  stop.abort()
   expect(getEventListeners(stop.signal, 'abort')).toHaveLength(0)
-  forget()
 })
 
 test('a sleep that is over leaves nothing on its signal, and one that is stopped ends at once', async () => {
@@ -66,16 +59,4 @@ test('whoever is stopped leaves the line; a signal that has aborted never enters
   await expect(waiting).rejects.toThrow('enough')
   await expect(line.join(stop.signal)).rejects.toThrow('enough')
   expect(line.length).toBe(0)
-})
-
-test('high priority goes on first, three to one of normal priority while both wait', async () => {
-  const line = new WaitLine()
-  const order: string[] = []
-  const join = (name: string, priority: 'high' | 'normal') =>
-    line.join(undefined, priority).then(() => order.push(name))
-  const waits = ['a', 'b', 'c'].map((name) => join(name, 'normal'))
-  waits.push(...['1', '2', '3', '4', '5'].map((name) => join(name, 'high')))
-  while (line.letOneGo());
-  await Promise.all(waits)
-  expect(order.join('')).toBe('123a45bc')
 })

@@ -12,6 +12,7 @@ import type { Difference } from '../../src/features/check/verify.ts'
 import { rowsTouched } from '../helpers/expect-equal.ts'
 import { openLive } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
+import { scopeOf } from '../helpers/places.ts'
 import { textsOf } from '../privacy/every-text.ts'
 
 /** Every column of a comment is read, stored, changed, shown, verified and erased: none can be forgotten. */
@@ -108,9 +109,9 @@ test('types, nullability, versions and comments of columns are those of src/base
 test('each is stored, is put into raw, is changed by itself, and is verified', async () => {
   serve(ONE)
   await live.run()
-  const [row] = await stored()
-  expect(COLUMNS.filter((name) => row?.[name] === null)).toEqual([])
-  expect(await raws()).toEqual([ONE])
+  const row = await stored()
+  expect(COLUMNS.filter((name) => row[name] === null)).toEqual([])
+  expect(row['raw']).toEqual(ONE)
   serve(...MEMBERS.map((member, index) => ({ ...ONE, ...CHANGES[member], commentId: index + 1 })))
   await live.run()
   serve(...MEMBERS.map((_, index) => ({ ...ONE, commentId: index + 1 })))
@@ -122,8 +123,8 @@ test('each is stored, is put into raw, is changed by itself, and is verified', a
 test('all are documented, so that PRIVACY_RAW=drop keeps them', async () => {
   serve(ONE)
   await live.run({ settings: { PRIVACY_RAW: 'drop' } })
-  const [row] = await stored()
-  expect(COLUMNS.filter((name) => row?.[name] === null)).toEqual(['rest'])
+  const row = await stored()
+  expect(COLUMNS.filter((name) => row[name] === null)).toEqual(['rest'])
 })
 
 test('an address of an erased person goes from each, as the next run reads it', async () => {
@@ -157,34 +158,22 @@ function serve(...comments: Comment[]): void {
   live.world.putThread(place, { live: comments, deleted: [] })
 }
 
-function scopeOf() {
-  const { organizationId, ...within } = place
-  return { organizationIds: [organizationId], ...within }
-}
-
-async function stored(): Promise<Record<string, unknown>[]> {
-  const { rows } = await live.database.pool.query(
-    `select * from collab_store.comments where annotation_key = (select annotation_key from collab_store.annotations
-      join collab_store.documents using (document_key) join collab_store.organizations using (organization_key)
-      where organization_id = $1 and document_id = $2 and annotation_id = $3)
-    order by comment_id`,
-    Object.values(place),
+/** The only comment, with its raw. */
+async function stored(): Promise<Record<string, unknown>> {
+  const [row] = await live.rows(
+    `select c.*, raw from collab_store.comments c join collab_store.annotations using (annotation_key)
+      join collab.comments using (annotation_id, comment_id) where annotation_id = $1`,
+    place.annotationId,
   )
-  return rows
-}
-
-async function raws(): Promise<unknown[]> {
-  const { rows } = await live.database.pool.query<{ raw: unknown }>(
-    `select raw from collab.comments where organization_id = $1 and document_id = $2 and annotation_id = $3`,
-    Object.values(place),
-  )
-  return rows.map(({ raw }) => raw)
+  return row
 }
 
 /** The columns in which comments of the tables differ from those served, once for each comment. */
 async function differences(): Promise<string[]> {
   const app = await live.openApp()
   const found: Difference[] = []
-  await verify(app.sync, { scope: parseScope(scopeOf()) }, (difference) => found.push(difference))
+  await verify(app.sync, { scope: parseScope(scopeOf(place)) }, (difference) =>
+    found.push(difference),
+  )
   return found.flatMap(({ columns }) => columns).sort()
 }

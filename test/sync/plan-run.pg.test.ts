@@ -9,6 +9,7 @@ import type { PlannedScope } from '../../src/features/check/plan.ts'
 import { dumpTables } from '../helpers/dump-tables.ts'
 import { openLive } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
+import { busyPlace } from '../helpers/places.ts'
 
 let live: Live
 
@@ -65,10 +66,8 @@ test('a plan says what the run then does, and nothing of it is there before', as
   const commentScopes = scopes.filter(({ operation }) => operation === 'comments')
   expect(run['comments_deleted']).toBe(sum(commentScopes).removed)
   expect(planned.removed).toBe((run['comments_deleted'] as number) + (await membersWhoLeft()))
-  const { rows } = await live.database.pool.query(
-    'select sum(cardinality(missing_user_ids))::int as held from sync.held',
-  )
-  expect(planned.held).toBe(rows[0].held)
+  const missing = 'select sum(cardinality(missing_user_ids))::int as held from sync.held'
+  expect(await live.rows(missing)).toEqual([{ held: planned.held }])
   for (const scope of scopes.filter(({ failure }) => failure !== null)) {
     expect(scope).toMatchObject({ operation: 'users', organizationId: first })
     expect(scope.failure).toContain('403')
@@ -77,7 +76,7 @@ test('a plan says what the run then does, and nothing of it is there before', as
 
 test('each scope is told with what would happen to it', async () => {
   await live.run()
-  const place = busyPlace()
+  const place = busyPlace(live.world, 4, 3)
   const { organizationId, documentId, annotationId } = place
   const [one, two] = (live.world.comments(place) ?? []).map(({ commentId }) => commentId)
   edit(live.world, place, one as number, { text: 'Edited' })
@@ -117,7 +116,7 @@ test('records that could not be stored are told, and kept nowhere', async () => 
 })
 
 test('a plan of what failed in a run, or fails now, asks for that and nothing else', async () => {
-  const place = busyPlace()
+  const place = busyPlace(live.world, 4, 3)
   live.standIn.setFaults([{ kind: 'bad-request', match: { ...place, operation: 'comments' } }])
   const run = await live.run()
   expect(run).toMatchObject({ status: 'partial', scopes_failed: 1 })
@@ -166,20 +165,10 @@ function sum(scopes: readonly PlannedScope[]) {
 }
 
 async function membersWhoLeft(): Promise<number> {
-  const { rows } = await live.database.pool.query(
+  const [row] = await live.rows(
     `select (select count(*) from collab.document_users where removed_at is not null)
       + (select count(*) from collab.user_group_members where removed_at is not null)
       + (select count(*) from collab.users where removed_at is not null) as gone`,
   )
-  return rows[0].gone
-}
-
-/** An annotation with a few comments in a document with some members. */
-function busyPlace() {
-  const { world } = live
-  for (const place of places(world)) {
-    const members = world.documentUsers(place.organizationId, place.documentId) ?? []
-    if ((world.comments(place)?.length ?? 0) >= 4 && members.length >= 3) return place
-  }
-  throw new Error('the world has no busy annotation')
+  return row.gone
 }

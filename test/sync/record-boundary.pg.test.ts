@@ -1,5 +1,5 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { syncBatch } from '../../src/core/sync/batch.ts'
 import { finishRun } from '../../src/core/run/finish.ts'
 import { createCatalog, scopesOf } from '../fuzz/layout.ts'
@@ -219,6 +219,36 @@ describe('what no limit knows', () => {
     expect(rows).toEqual([{ n: 0 }])
   })
 
+  test('a bug of the program that a response triggers fails its scope, or costs one record', async () => {
+    const { collabApi, observed } = program.app.sync
+    const getComments = collabApi.getComments.bind(collabApi)
+    const fault = () => {
+      throw new TypeError('thrown by the test')
+    }
+    let faults = Infinity
+    vi.spyOn(collabApi, 'getComments').mockImplementation(async (filter, call) => {
+      const answer = await getComments(filter, call)
+      const isOdd = filter.annotationId === 'a0-0-3' && (faults -= 1) >= 0
+      return isOdd ? Object.defineProperty({ ...answer }, 'data', { get: fault }) : answer
+    })
+    const failed = { annotation_id: 'a0-0-3', error_status: 'could_not_be_processed' }
+    expect(await failures(await program.run())).toEqual([failed])
+    await expectNeighbours()
+    faults = 1
+    expect(await statusOf(await program.run())).toMatchObject({ status: 'succeeded' })
+    expect(await oddComments()).toEqual(['text 1', 'text 2'])
+
+    const see = observed.see.bind(observed)
+    vi.spyOn(observed, 'see').mockImplementation((object, seen) =>
+      JSON.stringify(seen).includes('odd') ? fault() : see(object, seen),
+    )
+    bodies.set(ODD, listing(record(1), record(2), record(3, ',"x":"odd"'), record(4)))
+    const run = await program.run()
+    expect(await statusOf(run)).toMatchObject({ scopes_failed: 0, rejected: 1 })
+    expect(await reasons(run)).toEqual(['could not be processed: TypeError'])
+    expect(await oddComments()).toEqual(['text 1', 'text 2', 'text 4'])
+  })
+
   test('a user whom PostgreSQL refuses is rejected and does not leave', async () => {
     const users = ['u1', 'u2', 'u3'].map((id) => `{"userId":"${id}","name":"N"}`)
     bodies.set(USERS, listing(...users))
@@ -238,6 +268,9 @@ describe('what no limit knows', () => {
       { user_id: 'u3', name: 'N' },
       { user_id: 'u4', name: null },
     ])
+    // The one without an ID may be u4, who is missing.
+    bodies.set(USERS, listing(...users, '{"name":"N"}'))
+    expect(await statusOf(await program.run())).toMatchObject({ scopes_failed: 0, scopes_held: 1 })
   })
 
   test('an item that is tried in vain again and again is given up, though calls were counted for it', async () => {

@@ -47,6 +47,11 @@ describe.each(['organization', 'document'] as const)('the listing of one %s', (k
     { sizes: [200, 150, 110, 90], limit: '50%', heldOn: 4 },
     { sizes: [200, 188, 176, 165], limit: '50%', heldOn: null },
     { sizes: [200, 188, 176, 165], limit: '10%', heldOn: 3 },
+    // One response: more than ten, and more than the limit; or all.
+    { sizes: [12, 2], limit: '50%', heldOn: null },
+    { sizes: [22, 11], limit: '50%', heldOn: null },
+    { sizes: [22, 10], limit: '50%', heldOn: 2 },
+    { sizes: [1, 0], limit: '50%', heldOn: 2 },
     // Users who join meanwhile are no loss, and hide none.
     { sizes: [10, 30, 20, 12], limit: '50%', heldOn: 4 },
   ])('of $sizes users at $limit is held on night $heldOn', async ({ sizes, limit, heldOn }) => {

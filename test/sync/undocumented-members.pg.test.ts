@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { places } from '../../src/demo/catalog.ts'
-import { deleteComment, removeUser } from '../../src/demo/changes.ts'
+import { deleteComment } from '../../src/demo/changes.ts'
 import { expectTablesEqual, rowsTouched } from '../helpers/expect-equal.ts'
 import { openLive } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
@@ -61,7 +61,7 @@ test('with words of paging comments are deleted by their null, and who left a li
   await expectTablesEqual(live.database, live.world)
 
   const [user] = live.world.users(place.organizationId) ?? []
-  removeUser(live.world, place.organizationId, user?.userId ?? '')
+  live.world.dropUser(place.organizationId, user?.userId ?? '')
   const run = await live.run()
   expect(run).toMatchObject({ status: 'partial', scopes_failed: 0 })
   expect(run['scopes_held']).toBeGreaterThan(0)

@@ -2,10 +2,6 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { jobs } from '../../jobs/index.ts'
-import type { App } from '../../src/worker/app.ts'
-import { startRun } from '../../src/core/run/start.ts'
-import { startWorker } from '../../src/worker/worker.ts'
 import { openLive, settled } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 import { until } from '../helpers/until.ts'
@@ -75,35 +71,28 @@ test('a worker that does not trust the certificate leaves the run to the others,
   live = await openLive('postgres')
   await live.importCatalog()
   const { pool } = live.database
-  const begin = async (app: App) => {
-    const request = { trigger: 'cli', scope: {}, requestKey: null } as const
-    const { runId, items } = await startRun(app.sync, request)
-    await app.deliver(items)
-    return runId
-  }
   await pool.query(
     `insert into sync.workers (worker_id, started_at, heartbeat_at, calls_in_flight, calls_limit)
     values ('another', now(), now(), 0, 8)`,
   )
-  const app = await live.openApp({ COLLAB_API_URL: untrusted.url })
-  const worker = await startWorker(app, jobs, { keepsSchedule: false })
-  const runId = await begin(app)
+  const worker = await live.openWorker({ COLLAB_API_URL: untrusted.url })
+  const { sync } = worker.app
+  const runId = await worker.startRun()
   await until('what it took is given back', async () => {
     const { rows } = await pool.query(
       `select from sync.run_items where kind = 'sync-batch' and (worker_id is not null or attempts > 0)`,
     )
-    const { itemsInProgress, problems } = app.sync
+    const { itemsInProgress, problems } = sync
     return problems.service !== null && itemsInProgress.size === 0 && rows.length === 0
   })
-  expect(app.sync.problems.service).toContain('its certificate is not trusted')
-  const other = await startWorker(await live.openApp(), jobs, { keepsSchedule: false })
+  expect(sync.problems.service).toContain('its certificate is not trusted')
+  const other = await live.openWorker()
   const run = await settled(live.database, runId)
   expect(run).toMatchObject({ status: 'succeeded', scopes_failed: 0 })
   await Promise.all([worker.stop(), other.stop()])
 
   await pool.query('delete from sync.workers')
-  const alone = await live.openApp({ COLLAB_API_URL: untrusted.url })
-  const last = await startWorker(alone, jobs, { keepsSchedule: false })
-  expect(await settled(live.database, await begin(alone))).toMatchObject({ status: 'failed' })
+  const last = await live.openWorker({ COLLAB_API_URL: untrusted.url })
+  expect(await settled(live.database, await last.startRun())).toMatchObject({ status: 'failed' })
   await last.stop()
 })

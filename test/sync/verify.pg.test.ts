@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { openReadOnly } from '../../src/core/database/pool.ts'
-import { edit } from '../../src/demo/changes.ts'
-import { places } from '../../src/demo/catalog.ts'
+import { deleteComment, edit } from '../../src/demo/changes.ts'
 import type { Place } from '../../src/demo/layout.ts'
 import { parseScope } from '../../src/documents/scope.ts'
 import { UsageError } from '../../src/base/errors.ts'
@@ -11,6 +10,7 @@ import type { Difference } from '../../src/features/check/verify.ts'
 import { dumpTables } from '../helpers/dump-tables.ts'
 import { openLive } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
+import { busyPlace, busyPlaces, scopeOf } from '../helpers/places.ts'
 
 const DAY_MS = 86_400_000
 const EVERYTHING = 1_000_000
@@ -39,7 +39,7 @@ test('after a run every scope of the catalog is found equal, each asked for once
 
 test('each kind of difference is found and named, and nothing is written', async () => {
   await live.run()
-  const [place, other] = busyPlaces()
+  const [place, other] = busyPlaces(live.world) as [Place, Place]
   const [edited, dropped] = live.world.comments(place) as readonly { commentId: number }[]
   const { organizationId, documentId } = place
   const [member] = live.world.documentUsers(organizationId, documentId) ?? []
@@ -50,14 +50,14 @@ test('each kind of difference is found and named, and nothing is written', async
     edited,
   )
   await tamper('delete from collab_store.comments where', place, dropped)
-  await live.database.pool.query(
+  await live.rows(
     `insert into collab_store.comments (organization_key, comment_id, last_updated, first_seen_at, changed_at, version_at,
       deleted_at, annotation_key, version, digest, change, status, type, author_user_id, author_name, author_email,
       comment_text, comment_html, rest)
     select organization_key, 987654321, last_updated, first_seen_at, changed_at, version_at, deleted_at, annotation_key, version, digest,
       change, status, type, author_user_id, author_name, author_email, comment_text, comment_html, rest
     from collab_store.comments where annotation_key = (${KEY_OF}) limit 1`,
-    Object.values(other),
+    ...Object.values(other),
   )
   const users = `organization_key = (select organization_key from collab_store.organizations where organization_id = $1)`
   await live.database.pool.query(
@@ -99,10 +99,10 @@ test('each kind of difference is found and named, and nothing is written', async
 
 test('a comment that the service changed after the last check is told apart from an error', async () => {
   await live.run()
-  const [place] = busyPlaces()
+  const place = busyPlace(live.world)
   const [comment] = live.world.comments(place) as readonly { commentId: number }[]
   edit(live.world, place, comment?.commentId as number, { text: 'Edited since' })
-  const { report, heard } = await verifyWith({ scope: scopeOf(place) })
+  const { report, heard } = await verifyWith({ scope: parseScope(scopeOf(place)) })
   expect(report).toMatchObject({ scopes: 1, differing: 0, changedSince: 1, errorRate: 0 })
   expect(heard).toMatchObject([{ id: comment?.commentId, isChangedSince: true, ...place }])
   expect(heard[0]?.checkedAt).toBeInstanceOf(Date)
@@ -113,12 +113,36 @@ test('an old comment that the tables have wrong is an error', async () => {
   live = await openLive('none', { world: { now: new Date(Date.now() - DAY_MS) } })
   await live.importCatalog()
   await live.run()
-  const [place] = busyPlaces()
+  const place = busyPlace(live.world)
   const [comment] = live.world.comments(place) as readonly { commentId: number }[]
   await tamper(`update collab_store.comments set status = null where`, place, comment)
-  const { report } = await verifyWith({ scope: scopeOf(place) })
+  const { report } = await verifyWith({ scope: parseScope(scopeOf(place)) })
   expect(report).toMatchObject({ scopes: 1, differing: 1, changedSince: 0 })
   expect(report.errorRate).toBe(1 / report.records)
+})
+
+test('of some comments or users these alone are compared, by their IDs', async () => {
+  await live.run()
+  const place = busyPlace(live.world)
+  const [lost, gone, wrong] = live.world.comments(place) as readonly { commentId: number }[]
+  const [user, unlisted] = live.world.users(place.organizationId) ?? []
+  await tamper('delete from collab_store.comments where', place, lost)
+  await tamper(`update collab_store.comments set status = 'x' where`, place, wrong)
+  deleteComment(live.world, place, gone?.commentId as number)
+  await live.database.pool.query(
+    `update collab_store.users set listed = false, name = case user_id when $1 then 'x' else name end`,
+    [user?.userId],
+  )
+  const commentIds = [lost?.commentId, gone?.commentId]
+  const { heard } = await verifyWith({ scope: parseScope({ ...scopeOf(place), commentIds }) })
+  expect(heard).toMatchObject([
+    { id: lost?.commentId, kind: 'missing' },
+    { id: gone?.commentId, kind: 'extra' },
+  ])
+  const userIds = [user?.userId, unlisted?.userId]
+  const { organizationIds } = scopeOf(place)
+  const ofUsers = await verifyWith({ scope: parseScope({ organizationIds, userIds }) })
+  expect(ofUsers.heard).toMatchObject([{ id: user?.userId, kind: 'different', columns: ['name'] }])
 })
 
 test('a sample asks for so many scopes and no more, and finds what was never synced', async () => {
@@ -139,10 +163,9 @@ test('users whose removal is held or was refused are counted apart from errors',
   const match = { operation: 'users', organizationId } as const
   live.standIn.setFaults([{ kind: 'empty-list', match }])
   await live.run({ scope })
-  const { rows } = await live.database.pool.query(
+  const [{ users }] = await live.rows(
     'select sum(cardinality(missing_user_ids))::int as users from sync.held',
   )
-  const { users } = rows[0]
   const { report, heard } = await verifyWith({ scope })
   expect(report).toMatchObject({ held: users, refused: 0, differing: 0, errorRate: 0 })
   expect(heard).toHaveLength(users)
@@ -165,7 +188,7 @@ test('users whose removal is held or was refused are counted apart from errors',
 
 test('scopes that give no usable answer are counted apart, and one page of a listing lacks nobody', async () => {
   await live.run()
-  const [place] = busyPlaces()
+  const place = busyPlace(live.world)
   live.standIn.setFaults([
     { kind: 'bad-request', match: { operation: 'comments', ...place } },
     {
@@ -205,10 +228,6 @@ async function verifyWith(of: Parameters<typeof verify>[1]) {
   return { report, heard }
 }
 
-function scopeOf({ organizationId, documentId, annotationId }: Place) {
-  return parseScope({ organizationIds: [organizationId], documentId, annotationId })
-}
-
 /** Active scopes by the world: listings and annotations. */
 async function countScopes(): Promise<number> {
   const { organizations, documents, annotations } = live.world.totals()
@@ -231,12 +250,4 @@ async function tamper(
     [organizationId, documentId, annotationId, comment?.commentId],
   )
   expect(rowCount).toBe(1)
-}
-
-/** Two annotations with some comments each. */
-function busyPlaces(): [Place, Place] {
-  const busy = [...places(live.world)].filter(
-    (place) => (live.world.comments(place)?.length ?? 0) >= 4,
-  )
-  return [busy[0] as Place, busy.at(-1) as Place]
 }

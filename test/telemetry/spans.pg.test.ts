@@ -4,8 +4,7 @@ import {
   SimpleSpanProcessor,
 } from '@opentelemetry/sdk-trace-node'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { openTracing } from '../../src/cli/with-store.ts'
-import { makeSpansBy, withSpan } from '../../src/base/trace.ts'
+import { setTracing, withSpan } from '../../src/base/trace.ts'
 import { openLive } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 
@@ -20,7 +19,7 @@ beforeAll(async () => {
   await live.importCatalog()
 })
 afterAll(async () => {
-  makeSpansBy(null)
+  await setTracing(false)
   await provider.shutdown()
   await live?.close()
 })
@@ -28,7 +27,7 @@ beforeEach(() => exporter.reset())
 
 async function traces(flag: '0' | '1'): Promise<void> {
   const { settings } = await live.openApp({ TRACES: flag })
-  await openTracing(settings)
+  await setTracing(settings.traces)
 }
 
 test('without TRACES nothing makes spans', async () => {

@@ -1,12 +1,5 @@
 import { keyOf } from './log.ts'
-import type {
-  Knowledge,
-  KnownComment,
-  Looked,
-  Person,
-  PersonVersion,
-  Version,
-} from './knowledge.ts'
+import type { Knowledge, KnownComment, Looked, PersonVersion, Version } from './knowledge.ts'
 
 /** What a question is asked of: what looks could show, and when it is asked. */
 export interface Asked {
@@ -19,8 +12,16 @@ export interface Asked {
 /** Values in the order of the statement's columns. */
 export type Row = readonly (string | number | boolean | Date | null)[]
 
+/** Columns of a view as they are selected, and their values in each of its rows. */
+export interface View {
+  readonly columns: string
+  readonly rows: (asked: Asked) => Row[]
+}
+
+/** The columns of {@link marksOf}. */
+export const MARKS = 'checked_at, is_stale, in_catalog'
+
 const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
 const PROMISE_MS = 26 * HOUR_MS
 
 /** Whether what is known of a scope may be out of date. */
@@ -28,6 +29,33 @@ export function isStale({ known, now }: Asked, { checkedAt, failingSince }: Look
   if (failingSince !== null || checkedAt === null) return true
   if (known.refusedAt !== null && checkedAt < known.refusedAt) return true
   return now.getTime() - checkedAt.getTime() > PROMISE_MS
+}
+
+/** When a scope was last checked well, whether it may be out of date, and whether the catalog lists it. */
+export function marksOf(asked: Asked, scope: Looked): Row {
+  return [scope.checkedAt, isStale(asked, scope), scope.inCatalog]
+}
+
+/** The marks of a total over an organization's annotations, and how many of them may be out of date. */
+export function totalMarks(asked: Asked, organizationId: string): Row {
+  const all = [...asked.known.scopes.values()].filter(
+    ({ level, place, inCatalog }) =>
+      level === 'annotation' && inCatalog && place.organizationId === organizationId,
+  )
+  const stale = all.filter((scope) => isStale(asked, scope)).length
+  const { inCatalog } = asked.known.scopes.get(keyOf({ organizationId })) as Looked
+  return [oldest(all), stale > 0, inCatalog, stale]
+}
+
+/** The oldest of the last good checks; null where one was never checked. */
+export function oldest(scopes: readonly Looked[]): Date | null {
+  const times = scopes.map(({ checkedAt }) => checkedAt)
+  return times.includes(null) ? null : earliest(times)
+}
+
+/** How many comments are in threads that left the catalog. */
+export function unchecked(comments: readonly KnownComment[]): number {
+  return comments.filter(({ thread }) => !thread.inCatalog).length
 }
 
 export function everyComment({ known }: Asked): KnownComment[] {
@@ -76,8 +104,9 @@ export function hoursBetween(from: string, to: string | Date): number {
   return inHours(new Date(to).getTime() - Date.parse(from))
 }
 
+/** Half goes up, though a binary fraction be a little less than half. */
 export function inHours(ms: number): number {
-  return rounded(ms / HOUR_MS, 2)
+  return Math.round(Number(((ms / HOUR_MS) * 100).toPrecision(13))) / 100
 }
 
 /** Every document that was ever in the catalog. */
@@ -106,7 +135,7 @@ export function documents(asked: Asked) {
     })
 }
 
-/** Everybody who was seen, with where they are now. */
+/** Every user who was seen, with the own listing of the organization and the current memberships. */
 export function people({ known }: Asked) {
   return [...known.people.values()].map((person) => {
     const stays = known.stays.filter(
@@ -115,19 +144,16 @@ export function people({ known }: Asked) {
         userId === person.userId &&
         listing.place.organizationId === person.organizationId,
     )
-    const documents = stays.filter(({ listing }) => listing.level === 'document').length
     const now = person.versions.at(-1) as PersonVersion
-    return { person, now, documents, groups: stays.length - documents, stays }
+    const { organizationId } = person
+    const organization = known.scopes.get(keyOf({ organizationId })) as Looked
+    const own = { ...organization, inCatalog: organization.inCatalog && now.listed }
+    return { person, now, own, stays }
   })
 }
 
-export function personOf({ known }: Asked, organizationId: string, userId: string) {
-  const person: Person | undefined = known.people.get(JSON.stringify([organizationId, userId]))
-  return person?.versions.at(-1)
-}
-
-export function nameOf(asked: Asked, organizationId: string, userId: string): string | null {
-  return personOf(asked, organizationId, userId)?.name ?? null
+export function nameOf({ known }: Asked, organizationId: string, userId: string): string | null {
+  return known.people.get(JSON.stringify([organizationId, userId]))?.versions.at(-1)?.name ?? null
 }
 
 /** The changes of a status that looks found, whose version before is kept. */
@@ -141,14 +167,13 @@ export function transitions(asked: Asked) {
   )
 }
 
-/** By level: scopes in the catalog, and how many are fresh, stale, never checked, failing, held and refused. */
-export function covered(asked: Asked, organizationId?: string): Row[] {
+/** By level: scopes in the catalog, and how many are fresh, stale, never checked, failing, held, refused and out of it. */
+export function covered(asked: Asked, organizationId: string): Row[] {
   const isAsked = (scope: { place: { organizationId: string } }) =>
-    [undefined, scope.place.organizationId].includes(organizationId)
+    scope.place.organizationId === organizationId
   const scopes = [...asked.known.scopes.values()].filter(isAsked)
-  const listed = people(asked).map(({ person, now }) => {
-    const own = asked.known.scopes.get(keyOf({ organizationId: person.organizationId })) as Looked
-    return { ...own, level: 'user', inCatalog: own.inCatalog && now.listed, failingSince: null, isStale: isStale(asked, own) } // prettier-ignore
+  const listed = people(asked).map(({ own }) => {
+    return { ...own, level: 'user', failingSince: null, isStale: isStale(asked, own) }
   })
   const all = [
     ...scopes.map((scope) => ({ ...scope, isStale: isStale(asked, scope) })),
@@ -159,27 +184,26 @@ export function covered(asked: Asked, organizationId?: string): Row[] {
     const fresh = own.filter((scope) => !scope.isStale).length
     const never = own.filter(({ checkedAt }) => checkedAt === null).length
     const failing = own.filter(({ failingSince }) => failingSince !== null).length
-    return [level, own.length, fresh, own.length - fresh - never, never, failing, 0, 0]
+    const stale = own.length - fresh - never
+    return [level, own.length, fresh, stale, never, failing, 0, 0, each.length - own.length]
   })
 }
 
-/** Each status and type of the versions that are kept, of one organization or of all. */
-export function values(asked: Asked, organizationId?: string) {
-  const own = everyComment(asked).filter((comment) =>
-    [undefined, organizationOf(comment)].includes(organizationId),
-  )
+/** Each status and type of the versions of an organization that are kept. */
+export function values(asked: Asked, organizationId: string) {
+  const own = everyComment(asked).filter((comment) => organizationOf(comment) === organizationId)
   const seen = own.flatMap((comment) =>
     comment.versions.flatMap((version) =>
       (['status', 'type'] as const).map((field) => ({
         field,
         value: version[field],
         from: version.from,
-        isLive: version === current(comment) && !isDeleted(comment),
+        live: version === current(comment) && !isDeleted(comment) ? [comment] : [],
       })),
     ),
   )
   return groups(seen, ({ field, value }) => [field, value]).map(([[field, value], each]) => {
-    const comments = each.filter(({ isLive }) => isLive).length
+    const comments = each.flatMap((one) => one.live)
     const firstSeen = earliest(each.map(({ from }) => from)) as Date
     return { field, value, comments, versions: each.length, firstSeen }
   })
@@ -201,18 +225,7 @@ export function groups<T, const Key extends Row | string | number>(
   return [...found.values()]
 }
 
-/** By columns, `-` for the highest first. Texts as their bytes: the databases of worlds sort so. */
-export function sorted(rows: readonly Row[], by: readonly string[]): Row[] {
-  return rows.toSorted((a, b) => {
-    for (const each of by) {
-      const column = Math.abs(Number(each))
-      const order = compare(a[column] ?? null, b[column] ?? null)
-      if (order !== 0) return each.startsWith('-') ? -order : order
-    }
-    return 0
-  })
-}
-
+/** Texts as their bytes: the databases of worlds sort so. */
 export function compare(a: Row[number], b: Row[number]): number {
   if (typeof a === 'string' && typeof b === 'string')
     return Buffer.compare(Buffer.from(a), Buffer.from(b))
@@ -234,30 +247,12 @@ export function median(list: readonly number[]): number {
   return ((inOrder[Math.floor(half)] ?? 0) + (inOrder[Math.ceil(half)] ?? 0)) / 2
 }
 
-/** Half goes up, though a binary fraction be a little less than half. */
-export function rounded(value: number, digits: number): number {
-  const scaled = Number((value * 10 ** digits).toPrecision(13))
-  return Math.round(scaled) / 10 ** digits
-}
-
-export function date(time: string | null): Date | null {
-  return time === null ? null : new Date(time)
-}
-
-export function daysAgo({ now }: Asked, days: number): string {
-  return new Date(now.getTime() - days * DAY_MS).toISOString().slice(0, 10)
-}
-
 export function dayOf({ zone }: Asked, { writtenAt }: KnownComment): string {
   return dayIn(zone, writtenAt)
 }
 
 export function dayIn(zone: string, time: string): string {
   return inZone(zone, time).slice(0, 10)
-}
-
-export function hourIn(zone: string, time: string): number {
-  return Number(inZone(zone, time).slice(12, 14))
 }
 
 export function mondayOf(day: string): string {

@@ -45,6 +45,7 @@ export interface KnownComment {
 
 export interface PersonVersion {
   readonly number: number
+  readonly change: 'added' | 'edited' | 'listed' | 'removed' | 'restored'
   name: string | null
   email: string | null
   readonly listed: boolean
@@ -298,7 +299,7 @@ export class Knowledge {
       const listed = source === 3
       const person = this.people.get(key)
       if (person === undefined) {
-        const first = { number: 1, name, email, listed, leftAt: null, from: at, until: null }
+        const first = { number: 1, change: 'added', name, email, listed, leftAt: null, from: at, until: null } as const // prettier-ignore
         const seen = { organizationId, userId, firstSeenAt: at, source, sourceAt }
         this.people.set(key, { ...seen, versions: [first] })
         continue
@@ -317,12 +318,15 @@ export class Knowledge {
 
   #newPersonVersion(
     person: Person,
-    picture: Pick<PersonVersion, 'name' | 'email' | 'listed' | 'leftAt'>,
+    now: Pick<PersonVersion, 'name' | 'email' | 'listed' | 'leftAt'>,
     at: Date,
   ): void {
     const last = person.versions.at(-1) as PersonVersion
     last.until = at
-    person.versions.push({ ...picture, number: last.number + 1, from: at, until: null })
+    const isBack = now.listed && !last.listed
+    const back = last.leftAt === null ? 'listed' : 'restored'
+    const change = isBack ? back : now.listed === last.listed ? 'edited' : 'removed'
+    person.versions.push({ ...now, change, number: last.number + 1, from: at, until: null })
   }
 
   #prune(before: Date): void {

@@ -9,7 +9,7 @@ import { Random } from '../../src/demo/random.ts'
 import { createWorld } from '../../src/demo/world.ts'
 import type { World } from '../../src/demo/world.ts'
 import { keyOf } from './log.ts'
-import type { Listing, TrueEvent } from './log.ts'
+import type { Listing } from './log.ts'
 
 const LAYOUT = {
   organizations: 3,
@@ -53,7 +53,6 @@ type Kind = keyof typeof KINDS
 /** A random world that goes on living: what happens in it, and what the catalog says of it. */
 export class Life {
   readonly world: World
-  readonly events: TrueEvent[] = []
   readonly #random: Random
   readonly #options
   readonly #dropped = new Set<string>()
@@ -118,8 +117,6 @@ export class Life {
       }
       for (const groupId of this.world.groupIds(organizationId))
         this.world.putGroupMembers(organizationId, groupId, some())
-      for (const listing of this.#listings(organizationId))
-        for (const user of this.#members(listing)) this.#log({ kind: 'in', user, ...listing })
       for (const user of this.#users(organizationId)) this.#name(organizationId, user)
     }
   }
@@ -195,7 +192,6 @@ export class Life {
     // Some services write it for some comments only.
     if (this.#random.next() < 0.9) comment['createdAt'] = at
     this.#put(place, { live: [...this.#live(place), comment], deleted: this.#gone(place) })
-    this.#log({ kind: 'written', place, comment })
   }
 
   #change(kind: 'edit' | 'erase' | 'restore', place: Place): void {
@@ -205,19 +201,16 @@ export class Life {
     const old = this.#random.pick(from)
     const others = (list: readonly Comment[]) => list.filter((one) => one !== old)
     if (kind === 'erase') {
-      this.#put(place, { live: others(live), deleted: [...deleted, old] })
-      return this.#log({ kind: 'deleted', place, commentId: old.commentId })
+      return this.#put(place, { live: others(live), deleted: [...deleted, old] })
     }
     const comment = { ...old, lastUpdated: this.#at() }
     if (kind === 'restore') {
-      this.#put(place, { live: [...live, comment], deleted: others(deleted) })
-      return this.#log({ kind: 'restored', place, comment })
+      return this.#put(place, { live: [...live, comment], deleted: others(deleted) })
     }
     if (this.#random.next() < 0.6) comment.status = this.#random.pick(STATUSES)
     else comment.commentText = `${old.commentText} again`
     if (this.#random.next() < 0.1) comment.type = `type-${this.#random.below(3)}`
     this.#put(place, { live: live.map((one) => (one === old ? comment : one)), deleted })
-    this.#log({ kind: 'edited', place, comment })
   }
 
   /** Mostly somebody in the document, now and then one who is in no listing, under another name each time. */
@@ -229,11 +222,7 @@ export class Life {
 
   /** A name that nobody had before. */
   #name(organizationId: string, user: User): void {
-    const named = { ...user, name: `Name ${++this.#names} of somebody` }
-    this.world.putUser(organizationId, named)
-    for (const listing of this.#listings(organizationId))
-      if (this.#members(listing).some(({ userId }) => userId === user.userId))
-        this.#log({ kind: 'in', user: named, ...listing })
+    this.world.putUser(organizationId, { ...user, name: `Name ${++this.#names} of somebody` })
   }
 
   #leaveOrganization(organizationId: string): void {
@@ -241,9 +230,6 @@ export class Life {
     const index = this.#users(organizationId).indexOf(user)
     if (index < ALWAYS_IN) return
     const { userId } = user
-    for (const listing of this.#listings(organizationId))
-      if (this.#members(listing).some((one) => one.userId === userId))
-        this.#log({ kind: 'out', userId, ...listing })
     this.world.dropUser(organizationId, userId)
     this.#left.set(JSON.stringify([organizationId, userId]), user)
   }
@@ -265,16 +251,12 @@ export class Life {
     if (kind === 'leaveListing') {
       const userId = ids[ALWAYS_IN + this.#random.below(ids.length)]
       if (userId === undefined) return
-      this.#putMembers(
-        listing,
-        ids.filter((id) => id !== userId),
-      )
-      return this.#log({ kind: 'out', userId, ...listing })
+      const others = ids.filter((id) => id !== userId)
+      return this.#putMembers(listing, others)
     }
     const user = this.#random.pick(this.#users(organizationId))
     if (ids.includes(user.userId)) return
     this.#putMembers(listing, [...ids, user.userId])
-    this.#log({ kind: 'in', user, ...listing })
   }
 
   #changeCatalog(isDropped: boolean, listing: Listing): void {
@@ -296,20 +278,15 @@ export class Life {
         documentId,
         annotationId,
       })) as [Place, Place]
-      for (const { commentId } of this.#live(place))
-        this.#log({ kind: 'deleted', place, commentId })
-      for (const { commentId } of this.#live(old))
-        this.#log({ kind: 'deleted', place: old, commentId })
-      for (const comment of this.#live(old)) this.#log({ kind: 'written', place, comment })
       this.#put(place, { live: this.#live(old), deleted: [] })
       this.#put(old, { live: [], deleted: [] })
     }
-    const ids = (documentId: string) =>
-      this.#members({ organizationId, documentId }).map(({ userId }) => userId)
-    for (const userId of ids(to)) this.#log({ kind: 'out', userId, organizationId, documentId: to })
-    this.world.putDocumentUsers(organizationId, to, ids(from))
-    for (const user of this.#members({ organizationId, documentId: to }))
-      this.#log({ kind: 'in', user, organizationId, documentId: to })
+    const members = this.#members({ organizationId, documentId: from })
+    this.world.putDocumentUsers(
+      organizationId,
+      to,
+      members.map(({ userId }) => userId),
+    )
     this.#dropped.add(keyed(from))
     this.#dropped.delete(keyed(to))
   }
@@ -366,16 +343,6 @@ export class Life {
 
   #at(): string {
     return new Date(this.#nowMs).toISOString()
-  }
-
-  #log(
-    event: TrueEvent extends infer Each
-      ? Each extends TrueEvent
-        ? Omit<Each, 'at'>
-        : never
-      : never,
-  ): void {
-    this.events.push({ at: this.#at(), ...event } as TrueEvent)
   }
 }
 

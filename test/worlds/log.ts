@@ -4,15 +4,6 @@ import type { Place } from '../../src/demo/layout.ts'
 import type { User } from '../../src/demo/people.ts'
 import type { Scope } from '../../src/documents/scope.ts'
 
-/** What truly happened in the service, with the time at which it did. */
-export type TrueEvent = { readonly at: string } & (
-  | { readonly kind: 'written' | 'edited' | 'restored'; place: Place; comment: Comment }
-  | { readonly kind: 'deleted'; place: Place; commentId: number }
-  /** In a listing from now on, or called otherwise there. */
-  | ({ readonly kind: 'in'; user: User } & Listing)
-  | ({ readonly kind: 'out'; userId: string } & Listing)
-)
-
 /** Whose listing it is: the organization's own where there is no other id. */
 export interface Listing {
   readonly organizationId: string

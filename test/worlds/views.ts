@@ -1,4 +1,5 @@
 import {
+  MARKS,
   authorOf,
   covered,
   current,
@@ -15,28 +16,45 @@ import {
   live,
   median,
   mondayOf,
+  marksOf,
   nameOf,
+  oldest,
   organizationOf,
-  people,
   threads,
+  totalMarks,
   transitions,
+  unchecked,
   values,
 } from './counting.ts'
-import type { Asked, Row } from './counting.ts'
-import type { KnownComment, Stay, Version } from './knowledge.ts'
-
-/** Columns of a view as they are selected, and their values in each of its rows. */
-interface View {
-  readonly columns: string
-  readonly rows: (asked: Asked) => Row[]
-}
+import type { Asked, Row, View } from './counting.ts'
+import type { KnownComment, Version } from './knowledge.ts'
+import { peopleViews } from './people-views.ts'
 
 const COMMENT = 'organization_id, document_id, annotation_id, comment_id'
-const MARKS = 'is_stale, in_catalog'
+const TOTAL_MARKS = `${MARKS}, stale_annotations`
 
-/** What each view of `reporting` must show, counted row by row. */
+const versions: View = {
+  columns: `${COMMENT}, version, change, comment_text, status, last_updated, valid_from, valid_to, ${MARKS}`,
+  rows: (asked) =>
+    everyComment(asked).flatMap((comment) =>
+      comment.versions.map(({ number, change, text, status, lastUpdated, from, until }) => [
+        ...keyOf(comment),
+        number,
+        change,
+        text,
+        status,
+        new Date(lastUpdated),
+        from,
+        until,
+        ...marksOf(asked, comment.thread),
+      ]),
+    ),
+}
+
+/** What each view must show, counted row by row. */
 export const views: Readonly<Record<string, View>> = {
-  comments: {
+  ...peopleViews,
+  'reporting.comments': {
     columns: `${COMMENT}, author_user_id, author_name, comment_text, status, type, last_updated, author_name_then,
       author_email_then, written_at, written_at_is_exact, written_not_before, ${MARKS}`,
     rows: (asked) =>
@@ -56,13 +74,12 @@ export const views: Readonly<Record<string, View>> = {
           new Date(writtenAt),
           isExact,
           isExact ? null : comment.notBefore,
-          isStale(asked, thread),
-          thread.inCatalog,
+          ...marksOf(asked, thread),
         ]
       }),
   },
-  comments_with_deleted: {
-    columns: `${COMMENT}, comment_text, is_deleted, written_at, changed_at`,
+  'reporting.comments_with_deleted': {
+    columns: `${COMMENT}, comment_text, is_deleted, written_at, changed_at, ${MARKS}`,
     rows: (asked) =>
       everyComment(asked).map((comment) => [
         ...keyOf(comment),
@@ -70,44 +87,43 @@ export const views: Readonly<Record<string, View>> = {
         isDeleted(comment),
         new Date(comment.writtenAt),
         comment.changedAt,
+        ...marksOf(asked, comment.thread),
       ]),
   },
-  comment_history: {
-    columns: `${COMMENT}, version, change, comment_text, status, last_updated, valid_from, valid_to`,
-    rows: (asked) =>
-      everyComment(asked).flatMap((comment) =>
-        comment.versions.map(({ number, change, text, status, lastUpdated, from, until }) => [
-          ...keyOf(comment),
-          number,
-          change,
-          text,
-          status,
-          new Date(lastUpdated),
-          from,
-          until,
-        ]),
-      ),
-  },
-  comment_activity_daily: {
-    columns: 'organization_id, day, comments, authors, annotations',
+  'reporting.comment_history': versions,
+  'collab.comment_versions': versions,
+  'reporting.comment_activity_daily': {
+    columns: `organization_id, day, comments, authors, annotations, comments_not_in_catalog, ${TOTAL_MARKS}`,
     rows: (asked) =>
       groups(live(asked), (comment) => [organizationOf(comment), dayOf(asked, comment)]).map(
-        ([key, own]) => [...key, own.length, distinct(own.map(authorOf)), threadsOf(own)],
+        ([key, own]) => [
+          ...key,
+          own.length,
+          distinct(own.map(authorOf)),
+          threadsOf(own),
+          unchecked(own),
+          ...totalMarks(asked, key[0]),
+        ],
       ),
   },
-  author_activity: {
-    columns: 'organization_id, week, author_user_id, author_name, comments, annotations',
+  'reporting.author_activity': {
+    columns: `organization_id, week, author_user_id, author_name, comments, annotations, comments_not_in_catalog,
+      ${TOTAL_MARKS}`,
     rows: (asked) =>
       groups(live(asked), (comment) => [
         organizationOf(comment),
         mondayOf(dayOf(asked, comment)),
         authorOf(comment),
-      ]).map(([[organization, week, author], own]) => {
-        const name = nameOf(asked, organization as string, author as string)
-        return [organization as string, week as string, author as string, name, own.length, threadsOf(own)] // prettier-ignore
-      }),
+      ]).map(([key, own]) => [
+        ...key,
+        nameOf(asked, key[0], key[2]),
+        own.length,
+        threadsOf(own),
+        unchecked(own),
+        ...totalMarks(asked, key[0]),
+      ]),
   },
-  thread_summary: {
+  'reporting.thread_summary': {
     columns: `organization_id, document_id, annotation_id, comments, people, first_comment_at, last_comment_at, first_answer_at,
       hours_to_first_answer, hours_since_last_comment, ${MARKS}, organization_name, document_name`,
     rows: (asked) =>
@@ -122,75 +138,41 @@ export const views: Readonly<Record<string, View>> = {
         answerAt && new Date(answerAt),
         hoursToAnswer,
         lastAt && hoursBetween(lastAt, asked.now),
-        isStale(asked, scope),
-        scope.inCatalog,
+        ...marksOf(asked, scope),
         `Name of ${place.organizationId}`,
         `Name of ${place.documentId}`,
       ]),
   },
-  document_engagement: {
+  'reporting.document_engagement': {
     columns: `organization_id, document_id, annotations, annotations_with_comments, comments, people, members,
-      members_who_comment, last_comment_at, comments_not_in_catalog, in_catalog, organization_name, document_name`,
+      members_who_comment, last_comment_at, comments_not_in_catalog, ${TOTAL_MARKS}, organization_name, document_name`,
     rows: (asked) =>
-      documents(asked).map(({ scope, place, annotations, comments, members, writing }) => [
-        place.organizationId,
-        place.documentId as string,
-        annotations.filter(({ inCatalog }) => inCatalog).length,
-        threadsOf(comments),
-        comments.length,
-        distinct(comments.map(authorOf)),
-        members.length,
-        writing.length,
-        latest(comments),
-        comments.filter(({ thread }) => !thread.inCatalog).length,
-        scope.inCatalog,
-        `Name of ${place.organizationId}`,
-        `Name of ${place.documentId}`,
-      ]),
-  },
-  user_directory: {
-    columns: `organization_id, user_id, name, email, listed, documents, user_groups, array_to_string(document_ids, ' '),
-      array_to_string(organization_user_group_ids, ' '), first_seen_at, left_at`,
-    rows: (asked) =>
-      people(asked).map(({ person, now, documents: inDocuments, groups: inGroups, stays }) => [
-        person.organizationId,
-        person.userId,
-        now.name,
-        now.email,
-        now.listed,
-        inDocuments,
-        inGroups,
-        idsOf(stays, 'document'),
-        idsOf(stays, 'user group'),
-        person.firstSeenAt,
-        now.leftAt,
-      ]),
-  },
-  memberships: {
-    columns: `organization_id, kind, document_id, organization_user_group_id, user_id, name, since, until, in_catalog,
-      removal_held_since, document_name, user_group_name`,
-    rows: (asked) =>
-      asked.known.stays.map(({ listing: { level, place, inCatalog }, userId, since, until }) => {
-        const { organizationId, documentId = null, groupId = null } = place
+      documents(asked).map(({ scope, place, annotations, comments, members, writing }) => {
+        const checked = annotations.filter(({ inCatalog }) => inCatalog)
+        const stale = checked.filter((one) => isStale(asked, one)).length
         return [
-          organizationId,
-          level,
-          documentId,
-          groupId,
-          userId,
-          nameOf(asked, organizationId, userId),
-          since,
-          until,
-          inCatalog,
-          null,
-          documentId && `Name of ${documentId}`,
-          groupId && `Name of ${groupId}`,
+          place.organizationId,
+          place.documentId as string,
+          checked.length,
+          threadsOf(comments),
+          comments.length,
+          distinct(comments.map(authorOf)),
+          members.length,
+          writing.length,
+          latest(comments),
+          unchecked(comments),
+          oldest([scope, ...checked]),
+          isStale(asked, scope) || stale > 0,
+          scope.inCatalog,
+          stale,
+          `Name of ${place.organizationId}`,
+          `Name of ${place.documentId}`,
         ]
       }),
   },
-  edits_and_deletions: {
+  'reporting.edits_and_deletions': {
     columns: `${COMMENT}, version, change, status_before, status, text_before, comment_text, noticed_at, not_before,
-      hours_since_previous`,
+      hours_since_previous, ${MARKS}`,
     rows: (asked) =>
       everyComment(asked).flatMap((comment) =>
         comment.versions.flatMap((after, index) => {
@@ -208,13 +190,14 @@ export const views: Readonly<Record<string, View>> = {
               after.from,
               before?.from ?? null,
               before ? hoursBetween(before.lastUpdated, after.lastUpdated) : null,
+              ...marksOf(asked, comment.thread),
             ],
           ]
         }),
       ),
   },
-  status_transitions: {
-    columns: 'organization_id, from_status, to_status, transitions, median_hours',
+  'reporting.status_transitions': {
+    columns: `organization_id, from_status, to_status, transitions, median_hours, transitions_not_in_catalog, ${TOTAL_MARKS}`,
     rows: (asked) =>
       groups(transitions(asked), ({ comment, before, after }) => [
         organizationOf(comment),
@@ -224,23 +207,27 @@ export const views: Readonly<Record<string, View>> = {
         ...key,
         own.length,
         inHours(median(own.map(({ before, after }) => msBetween(before, after)))),
+        unchecked(own.map(({ comment }) => comment)),
+        ...totalMarks(asked, key[0]),
       ]),
   },
-  observed_values: {
-    columns: 'organization_id, field, value, comments, versions, first_seen_at',
+  'reporting.observed_values': {
+    columns: `organization_id, field, value, comments, versions, first_seen_at, comments_not_in_catalog, ${TOTAL_MARKS}`,
     rows: (asked) =>
       organizations(asked).flatMap((organization) =>
         values(asked, organization).map(({ field, value, comments, versions, firstSeen }) => [
           organization,
           field,
           value,
-          comments,
+          comments.length,
           versions,
           firstSeen,
+          unchecked(comments),
+          ...totalMarks(asked, organization),
         ]),
       ),
   },
-  change_delay_daily: {
+  'reporting.change_delay_daily': {
     columns: 'organization_id, day, changes, undated',
     rows: (asked) => {
       const changes = everyComment(asked).flatMap((comment) => delaysOf(asked, comment))
@@ -252,15 +239,37 @@ export const views: Readonly<Record<string, View>> = {
       ])
     },
   },
-  coverage: {
-    columns: 'organization_id, level, known, fresh, stale, never_synced, failing, held, refused',
+  'reporting.coverage': {
+    columns:
+      'organization_id, level, known, fresh, stale, never_synced, failing, held, refused, not_in_catalog',
     rows: (asked) =>
       organizations(asked).flatMap((organization) =>
         covered(asked, organization).map((counts) => [organization, ...counts]),
       ),
   },
+  'reporting.freshness': {
+    columns: `organization_id, document_id, annotation_id, organization_user_group_id, failing_since, organization_name,
+      document_name, user_group_name, checked_at, is_stale, true`,
+    rows: (asked) =>
+      [...asked.known.scopes.values()]
+        .filter(({ inCatalog }) => inCatalog)
+        .map((scope) => {
+          const { organizationId, documentId = null, annotationId = null, groupId = null } = scope.place // prettier-ignore
+          return [
+            organizationId,
+            documentId,
+            annotationId,
+            groupId,
+            scope.failingSince,
+            `Name of ${organizationId}`,
+            documentId && `Name of ${documentId}`,
+            groupId && `Name of ${groupId}`,
+            ...marksOf(asked, scope),
+          ]
+        }),
+  },
   // Where there is no refresh; test/refresh counts the others.
-  refresh_classes: { columns: 'class', rows: () => [] },
+  'reporting.refresh_classes': { columns: 'class', rows: () => [] },
 }
 
 /** What functions of `reporting` must show of a time that is past. */
@@ -268,7 +277,7 @@ export function viewsAt(at: Date): Readonly<Record<string, View>> {
   const isThen = ({ from, until }: { from: Date; until: Date | null }) =>
     from <= at && (until === null || until > at)
   return {
-    comments_at: {
+    'reporting.comments_at': {
       columns: `${COMMENT}, comment_text, status`,
       rows: (asked) =>
         everyComment(asked).flatMap((comment) => {
@@ -277,7 +286,7 @@ export function viewsAt(at: Date): Readonly<Record<string, View>> {
           return [[...keyOf(comment), then.text, then.status]]
         }),
     },
-    memberships_at: {
+    'reporting.memberships_at': {
       columns: 'organization_id, kind, document_id, organization_user_group_id, user_id',
       rows: (asked) =>
         asked.known.stays
@@ -285,6 +294,16 @@ export function viewsAt(at: Date): Readonly<Record<string, View>> {
           .map(({ listing: { level, place }, userId }) => {
             const { organizationId, documentId = null, groupId = null } = place
             return [organizationId, level, documentId, groupId, userId]
+          }),
+    },
+    'reporting.user_directory_at': {
+      columns: 'organization_id, user_id, name, listed',
+      rows: (asked) =>
+        [...asked.known.people.values()]
+          .filter(({ firstSeenAt }) => firstSeenAt <= at)
+          .map(({ organizationId, userId, versions: all }) => {
+            const then = all.find(isThen)
+            return [organizationId, userId, then?.name ?? null, then?.listed ?? null]
           }),
     },
   }
@@ -329,12 +348,4 @@ function latest(comments: readonly KnownComment[]): Date | null {
     .toSorted()
     .at(-1)
   return last === undefined ? null : new Date(last)
-}
-
-function idsOf(stays: readonly Stay[], kind: string): string {
-  return stays
-    .filter(({ listing: { level } }) => level === kind)
-    .map(({ listing: { place } }) => place.documentId ?? place.groupId ?? '')
-    .toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
-    .join(' ')
 }

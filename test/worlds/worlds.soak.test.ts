@@ -14,7 +14,7 @@ afterAll(async () => {
 })
 
 test.each(Array.from({ length: COUNT }, (_, index) => FIRST_SEED + index))(
-  'each question is answered as the calls of a world could show it, seed %d',
+  'each view has the rows that follow from the responses, seed %d',
   async (seed) => {
     console.log(`the world again with WORLD_SEED=${seed} WORLDS=1 WORLD_NIGHTS=${NIGHTS}`)
     const open = async () => {

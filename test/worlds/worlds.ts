@@ -65,7 +65,7 @@ export async function liveWorld(
       )
       const differing = [
         ...(await differences(copy.database, asked, times)),
-        ...(isWhole ? untold(asked, life.events) : []),
+        ...(isWhole ? untold(asked, life.world) : []),
       ]
       const mode = look.member === null ? 'without the member' : 'with the member'
       found.push(...differing.map((one) => `seed ${seed}, ${what}, ${mode}: ${one}`))

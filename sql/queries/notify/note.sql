@@ -1,11 +1,5 @@
--- Creates a notification with a delivery for each receiver; no row if it exists already.
--- Params: $1 thing, $2 kind, $3 subject?, $4 runId?, $5 facts, $6 receivers.
-with noted as (
-  insert into sync.notifications (thing, kind, subject, run_id, facts)
-  values ($1, $2, $3, $4, $5)
-  on conflict (thing) do nothing
-  returning notification_id
-)
-insert into sync.notification_deliveries (notification_id, receiver)
-select n.notification_id, r.receiver
-from noted n cross join unnest($6::text[]) as r (receiver)
+-- Creates a notification of a kind of sync.attention; no row if it exists already.
+-- Params: $1 thing, $2 kind, $3 subject? (the kind of sync.attention that can be resolved), $4 facts.
+insert into sync.notifications (thing, kind, subject, facts)
+values ($1, $2, $3, $4)
+on conflict (thing) do nothing

@@ -3,8 +3,8 @@ import { importCatalog } from '../../features/catalog/import.ts'
 import { listSource } from '../../features/catalog/lines.ts'
 import { readNameRedaction } from '../../features/privacy/rules.ts'
 import { catalogLines, named } from '../../demo/catalog.ts'
-import type { Change } from '../../demo/changes.ts'
 import { randomChanges } from '../../demo/random-changes.ts'
+import type { ChangeKind } from '../../demo/random-changes.ts'
 import { startStandIn } from '../../demo/stand-in.ts'
 import { createWorld } from '../../demo/world.ts'
 import type { World } from '../../demo/world.ts'
@@ -16,20 +16,21 @@ import { printDemoReports, readDemoReports } from '../demo-reports.ts'
 import { EXIT, exitCodeOf } from '../exit.ts'
 import { heading, paint, print, printJson } from '../output.ts'
 import { progressStyle } from '../progress.ts'
-import { describeRun, requireRunDetails } from '../run-details.ts'
+import { requireRunDetails } from '../../client/runs.ts'
+import { describeRun } from '../run-details.ts'
 import { quietLog, withAppOn, withStore } from '../with-store.ts'
 import type { AppOpening } from '../with-store.ts'
 import { workOff } from './run.ts'
 
-/** Some 1,700 calls of 40 to 60 ms: long enough to watch, short enough to wait for. */
+/** About 1,700 calls of 40 to 60 ms: a run takes long enough to show its progress. */
 const LATENCY_MS = 40
 const LATENCY_JITTER_MS = 20
 const CHANGES = 60
 const SEED = 7
 
 /**
- * `collab-sync demo`: the whole main job on this machine alone, against a local stand-in for the service. May be
- * repeated: the world is the same every time, so that a second demo finds little to write.
+ * `collab-sync demo`: a complete sync on this machine, against a local stand-in for the service. The generated data is the
+ * same each time, so that a second demo writes little.
  */
 export async function demo({ json }: { json?: boolean }): Promise<number> {
   const world = createWorld({
@@ -40,7 +41,7 @@ export async function demo({ json }: { json?: boolean }): Promise<number> {
     commentsPerAnnotation: 5,
     usersPerOrganization: 30,
     groupsPerOrganization: 3,
-    // The comments' times count back from it: with the same midnight a second demo serves the same comments.
+    // Times of comments are computed from it. With midnight, two demos of one day serve the same comments.
     now: new Date(new Date().setUTCHours(0, 0, 0, 0)),
   })
   const standIn = await startStandIn({
@@ -61,9 +62,9 @@ export async function demo({ json }: { json?: boolean }): Promise<number> {
   }
 }
 
-const INTRODUCTION = `${paint.bold('The whole job, on this machine alone.')}
-A stand-in plays the service, PostgreSQL is an embedded one, the queue is kept in it.
-Nothing of yours is used: settings such as DATABASE_URL and REDIS_URL are left alone.`
+const INTRODUCTION = `${paint.bold('A complete sync on this machine.')}
+The demo runs a stand-in for the service and an embedded PostgreSQL, which also stores the queue.
+It ignores your settings for the service, the database and the queue.`
 
 async function show(
   store: Store,
@@ -72,16 +73,16 @@ async function show(
   json: boolean | undefined,
 ): Promise<number> {
   const say = json ? () => {} : print
-  say(heading('1. What there is to sync: a catalog'))
+  say(heading('1. Import a catalog: what to sync'))
   const { lines } = await importDemoCatalog(store, world)
-  say(`  ${counted(lines, 'line')} imported, as collab-sync catalog import would.`)
+  say(`  ${counted(lines, 'line')} imported, as by collab-sync catalog import.`)
 
-  say(heading('2. The first run'))
+  say(heading('2. The first run loads everything'))
   const firstRun = await runOnce(store, opening, json)
   say(describeRun(firstRun))
   if (firstRun.status !== 'succeeded') return giveUp(firstRun, json)
 
-  say(heading('3. The service goes on living, and the next run writes what changed'))
+  say(heading('3. Data changes in the service, and the second run writes the changes'))
   const changes = randomChanges(world, { count: CHANGES, seed: SEED })
   say(`  ${inWords(changes)}.\n`)
   const secondRun = await runOnce(store, opening, json)
@@ -91,7 +92,7 @@ async function show(
   const reports = await readDemoReports(store.database)
   if (json) printJson({ catalogLines: lines, firstRun, secondRun, reports })
   else {
-    print(heading('4. What can be asked now'))
+    print(heading('4. Sample reports'))
     printDemoReports(reports)
     print(furtherSteps(opening))
   }
@@ -121,7 +122,7 @@ function giveUp(run: RunDetails, json: boolean | undefined): number {
   return exitCodeOf(run.status)
 }
 
-const WORDS: Record<Change['kind'], string> = {
+const WORDS: Record<ChangeKind, string> = {
   edit: 'comments edited',
   addComment: 'added',
   deleteComment: 'deleted',
@@ -133,25 +134,23 @@ const WORDS: Record<Change['kind'], string> = {
   joinGroup: 'joined a group',
 }
 
-function inWords(changes: readonly Change[]): string {
+function inWords(changes: readonly ChangeKind[]): string {
   return Object.entries(WORDS)
-    .map(([kind, words]) => [changes.filter((change) => change.kind === kind).length, words])
-    .filter(([times]) => times !== 0)
-    .map(([times, words]) => `${count(times as number)} ${words}`)
+    .map(([kind, words]) => `${count(changes.filter((each) => each === kind).length)} ${words}`)
     .join(', ')
 }
 
 function furtherSteps({ settings }: AppOpening): string {
   const passwordFile = relative('', join(settings.home, 'password'))
   return [
-    heading('Look further (in a checkout: npx collab-sync …)'),
-    '  collab-sync psql --demo           asks in SQL, such as: select * from reporting.comments limit 5;',
-    '  collab-sync status --demo         the runs, and what needs a person',
-    '  collab-sync serve --demo          the same as pages, on http://127.0.0.1:8080',
-    `  (while it is up, any client can connect; its password is in ${passwordFile})`,
-    heading('Do it for real'),
-    '  1. put COLLAB_API_URL, COLLAB_API_KEY and COLLAB_AUTH_TOKEN into .env (see .env.example)',
-    '  2. set DATABASE_URL to a PostgreSQL of yours, or leave it to the embedded one: the demo has a home of its own',
-    '  3. collab-sync doctor, then migrate, then catalog import FILE, then run',
+    heading('Next commands (in a checkout: npx collab-sync …)'),
+    '  collab-sync psql --demo           opens psql, for example: select * from reporting.comments limit 5;',
+    '  collab-sync status --demo         shows the runs and open problems',
+    '  collab-sync serve --demo          serves the pages on http://127.0.0.1:8080',
+    `  (while serve is running, any client can connect; the password is in ${passwordFile})`,
+    heading('Sync your own data'),
+    '  1. write COLLAB_API_URL, COLLAB_API_KEY and COLLAB_AUTH_TOKEN into .env (see .env.example)',
+    '  2. set DATABASE_URL to your PostgreSQL, or use the embedded one; it is separate from that of the demo',
+    '  3. run collab-sync doctor, migrate, catalog import FILE and run',
   ].join('\n')
 }

@@ -3,9 +3,9 @@ import { settleRejected } from '../../client/waiting.ts'
 import { RECORD_CHARACTERS } from '../../documents/waiting.ts'
 import type { SetAsideDone } from '../../documents/waiting.ts'
 import { UsageError } from '../../base/errors.ts'
-import { counted, scopePath, shorten, time } from '../../documents/format.ts'
+import { counted } from '../../documents/format.ts'
 import { print, printJson } from '../output.ts'
-import { table } from '../table.ts'
+import { rejectedTable } from '../run-details.ts'
 import { findRun } from '../requested-scope.ts'
 import { withTables } from '../with-store.ts'
 import { processUser } from '../../base/process-user.ts'
@@ -15,9 +15,7 @@ interface Options {
   json?: boolean
 }
 
-const COLUMNS = ['id', 'at', 'from', 'what', 'reason', 'as received']
-
-/** `collab-sync rejected list`: what is open, or what was set aside, the newest first. */
+/** `collab-sync rejected list`: open records, or records that were set aside, newest first. */
 export async function rejectedList(
   options: Options & { setAside?: boolean; limit: number },
 ): Promise<number> {
@@ -32,29 +30,19 @@ export async function rejectedList(
       mostCharacters: RECORD_CHARACTERS,
     })
     if (json) return printJson(records)
-    if (records.length === 0) return print(`Nothing is ${setAside ? 'set aside' : 'open'}.`)
-    const rows = records.map((record) => [
-      String(record.rejectedRecordId),
-      time(record.at),
-      shorten(scopePath(record), 40),
-      record.isWhole ? 'whole record' : 'part of it',
-      shorten(record.setAsideReason ?? record.reason, 50),
-      shorten(record.record, 40),
-    ])
-    print(table(COLUMNS, rows))
+    if (records.length === 0)
+      return print(`No rejected record is ${setAside ? 'set aside' : 'open'}.`)
+    print(rejectedTable(records))
   })
 }
 
-/**
- * `collab-sync rejected set-aside ID... --reason TEXT`: for good, by content; without a reason `rejected restore ID...`.
- * @throws UsageError where one of them is not there
- */
+/** `collab-sync rejected set-aside ID... --reason TEXT`, and without a reason `rejected restore ID...`. */
 export async function rejectedSettle(
   ids: string[],
   { run, reason, json }: Options & { reason?: string },
 ): Promise<number> {
   if (ids.length > 0 === (run !== undefined))
-    throw new UsageError('Give either ids, as `collab-sync rejected` shows them, or --run RUN.')
+    throw new UsageError('Give either IDs, as listed by `collab-sync rejected`, or --run RUN.')
   const wrong = ids.find((id) => !/^[1-9]\d{0,14}$/.test(id))
   if (wrong !== undefined)
     throw new UsageError(`ID must be a number, not ${JSON.stringify(wrong)}.`)
@@ -64,6 +52,6 @@ export async function rejectedSettle(
     const as = { by: processUser(), reason: reason ?? null }
     const changed = await settleRejected(database, choice, as)
     if (json) printJson({ changed } satisfies SetAsideDone)
-    else print(`${counted(changed, 'record')} ${as.reason === null ? 'open again' : 'set aside'}.`)
+    else print(`${counted(changed, 'record')} ${as.reason === null ? 'reopened' : 'set aside'}.`)
   })
 }

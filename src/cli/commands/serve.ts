@@ -8,9 +8,10 @@ import { onAbort } from '../../core/service/wait.ts'
 import type { Settings } from '../../settings/table.ts'
 import { openStore } from '../../worker/store.ts'
 import type { Store } from '../../worker/store.ts'
+import { setTracing } from '../../base/trace.ts'
 import { EXIT } from '../exit.ts'
 import { onStopDeadline, stopOnSignals } from '../signals.ts'
-import { commandLog, commandSettings, migrateStore, openTracing } from '../with-store.ts'
+import { commandLog, commandSettings, migrateStore } from '../with-store.ts'
 
 /**
  * `collab-sync serve`: the HTTP side, until SIGTERM or SIGINT. Neither PostgreSQL nor the queue need be there, at its start
@@ -29,7 +30,7 @@ export async function serve({ demo }: { demo?: boolean }): Promise<number> {
     log.warn({ signal }, problem)
     return EXIT.done
   })
-  await openTracing(settings)
+  await setTracing(settings.traces)
   let store: Store | null = null
   try {
     store = await openStore(settings, {

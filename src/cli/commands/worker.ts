@@ -13,9 +13,10 @@ import { openStore } from '../../worker/store.ts'
 import type { Store } from '../../worker/store.ts'
 import type { MetricsListener, WorkerMetrics } from '../../worker/telemetry/worker-metrics.ts'
 import { startWorker } from '../../worker/worker.ts'
+import { setTracing } from '../../base/trace.ts'
 import { EXIT } from '../exit.ts'
 import { onStopDeadline, stopOnSignals } from '../signals.ts'
-import { commandLog, migrateStore, openTracing } from '../with-store.ts'
+import { commandLog, migrateStore } from '../with-store.ts'
 
 /** Machines of one system start in any order: PostgreSQL, Redis and the tables are waited for that long. */
 const PATIENCE_MS = 60_000
@@ -41,7 +42,7 @@ export async function worker(): Promise<number> {
     log.warn({ signal, inProgress }, problem)
     return isAbandoned || inProgress.length > 0 ? EXIT.failed : EXIT.done
   })
-  await openTracing(settings)
+  await setTracing(settings.traces)
   let store: Store | null = null
   try {
     store = await openStore(settings, { log, applicationName: 'worker', signal: stop.starting })

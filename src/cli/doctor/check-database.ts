@@ -1,6 +1,6 @@
 import { readRefresh } from '../../client/freshness.ts'
 import { readSchedule } from '../../client/schedule.ts'
-import { countCatalog } from '../../features/catalog/catalog.ts'
+import { countCatalog } from '../../features/catalog/catalog-change.ts'
 import { DEAD_AFTER_S } from '../../core/database/claims.ts'
 import { readHeldBack } from '../../features/export/changes.ts'
 import { requireDefinitions } from '../../core/database/definitions.ts'

@@ -29,7 +29,7 @@ export interface Migrated {
  * @param options.onDerived called with the progress while it derives again when stored comments were written
  * @param options.signal breaks the connection: a migration that has not ended is undone
  * @throws EnvironmentError where the server, the role's rights or the tables' version do not allow it; UsageError where
- *   the tables are older than version 0.1.0, or PostgreSQL does not know the time zone
+ *   PostgreSQL does not know the time zone
  */
 export async function migrate(
   url: string,

@@ -1,18 +1,15 @@
 import { readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { SchemaError, UsageError } from '../../base/errors.ts'
+import { SchemaError } from '../../base/errors.ts'
 import { codeOf, describeDatabase } from './connection-errors.ts'
 import type { Client, Database } from './pool.ts'
 
 export const MIGRATIONS = fileURLToPath(import.meta.resolve('#sql/migrations'))
 export const INSUFFICIENT_PRIVILEGE = '42501'
-/** Names of migrations before version 0.1.0 began, which were never released; today's have three digits. */
-const BEFORE_BASELINE = /^\d{4}_/
 
 /**
  * Checks that the tables are of this program's version.
- * @throws SchemaError that says to run `collab-sync migrate`, or that the program is too old; UsageError where the
- *   tables are older than version 0.1.0
+ * @throws SchemaError that says to run `collab-sync migrate`, or that the program is too old
  */
 export async function requireSchema(database: Database): Promise<void> {
   const applied = await readApplied(database).catch((error: unknown) => {
@@ -45,16 +42,10 @@ export async function readApplied(from: Database | Client): Promise<string[]> {
   }
 }
 
-/**
- * @throws SchemaError where a newer version applied migrations; UsageError where the tables are older than version 0.1.0
- */
+/** @throws SchemaError where a newer version applied migrations */
 export function refuseOthers(applied: string[]): void {
   const own = ownMigrations()
   const unknown = applied.filter((name) => !own.includes(name))
-  if (unknown.some((name) => BEFORE_BASELINE.test(name)))
-    throw new UsageError(
-      'The tables are older than version 0.1.0, which cannot upgrade them. Set DATABASE_URL to an empty database and sync again.',
-    )
   if (unknown.length > 0)
     throw new SchemaError(
       `The tables were made by a newer version of collab-sync (${unknown.join(', ')}). Update this program.`,

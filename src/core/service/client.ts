@@ -77,27 +77,8 @@ export interface CallReport extends Pick<
   readonly isRetry: boolean
 }
 
-/** The service's two operations; safe to call from many places at once. */
-export interface CollabApi {
-  /**
-   * Users by one of the six documented filters (service-api.md, Endpoints, 2).
-   * @throws CallError when there is no usable answer after all tries; the signal's reason when it aborts; DrainingError after
-   *   `close`
-   */
-  getUsers(filter: UsersFilter, call?: Call): Promise<Answer>
-  /** Comments of one annotation (service-api.md, Endpoints, 1). Throws as `getUsers` does. */
-  getComments(filter: CommentsFilter, call?: Call): Promise<Answer>
-  /** What responses may take until they are committed. */
-  readonly memory: MemoryBudget
-  /** Calls in flight and what was learned of the load. */
-  concurrency(): ConcurrencySnapshot
-  /** What the calls of this process wait for at the moment; null where they are sent as they come, or there are none. */
-  waiting(): ServiceWait | null
-  /** Forgets open breakers and a refused token. To be called when a process begins to work on a run. */
-  startAfresh(): void
-  /** Rejects the calls that wait for a permit, lets the calls in flight end, closes the connections. */
-  close(): Promise<void>
-}
+/** The client of the service; tests replace it. Safe to call from many places at once. */
+export type CollabApi = Pick<Client, keyof Client>
 
 /** @throws UsageError naming the token file, or the proxy of the environment, that cannot be used */
 export function openCollabApi(options: CollabApiOptions): CollabApi {
@@ -112,17 +93,8 @@ const PATHS: Readonly<Record<Operation, string>> = {
 /** An error is short, and is read at once: what it says of the service or the token has to be known before the next call. */
 const SHORT_BYTES = 2000
 
-/** One try of a call. */
-interface Try {
-  readonly body: string
-  readonly token: string
-  /** From 1. */
-  readonly attemptNumber: number
-  /** How long this try waited because the one before was throttled. */
-  readonly throttledMs: number
-}
-
-class Client implements CollabApi {
+class Client {
+  /** What responses may take until they are committed. */
   readonly memory = new MemoryBudget()
   readonly #options: CollabApiOptions
   readonly #basePath: string
@@ -145,27 +117,37 @@ class Client implements CollabApi {
     this.#requests = new Requests({ ...options, origin, connections: options.concurrency + 1 })
   }
 
+  /**
+   * Users by one of the six documented filters (service-api.md, Endpoints, 2).
+   * @throws CallError when there is no usable response after all tries; the signal's reason when it aborts; DrainingError after
+   *   `close`
+   */
   getUsers(filter: UsersFilter, call: Call = {}): Promise<Answer> {
     return this.#ask('users', filter, call)
   }
 
+  /** Comments of one annotation (service-api.md, Endpoints, 1). Throws as `getUsers` does. */
   getComments(filter: CommentsFilter, call: Call = {}): Promise<Answer> {
     return this.#ask('comments', filter, call)
   }
 
+  /** Calls in flight, and the limit that the load of the service allows. */
   concurrency(): ConcurrencySnapshot {
     return this.#concurrency.snapshot()
   }
 
+  /** What the calls of this process wait for now; null where they are sent at once, or there are none. */
   waiting(): ServiceWait | null {
     return this.#health.waiting(this.#concurrency.snapshot(), performance.now())
   }
 
+  /** Forgets open breakers and a refused token. Call it when a process begins to work on a run. */
   startAfresh(): void {
     this.#breaker.forget()
     this.#health.startAfresh()
   }
 
+  /** Rejects the calls that wait for a permit, lets the calls in flight end, and closes the connections. */
   async close(): Promise<void> {
     this.#concurrency.close()
     await this.#requests.close()
@@ -184,7 +166,7 @@ class Client implements CollabApi {
       const answer = await retrying(
         (attemptNumber, throttledMs) => {
           token = this.#token.current()
-          return this.#attempt(target, { body, token, attemptNumber, throttledMs }, call)
+          return this.#attempt(target, body, token, { attemptNumber, throttledMs }, call)
         },
         this.#options,
         { health: this.#health, reread: (error) => this.#rereadToken(token, isForbidden(error)) },
@@ -203,7 +185,13 @@ class Client implements CollabApi {
    * the response to this one is read, and while this one waits for memory.
    * @throws CallError where there is no usable answer; the signal's reason when it aborts; DrainingError after `close`
    */
-  async #attempt(target: CallTarget, { body, token, attemptNumber, throttledMs }: Try, call: Call) {
+  async #attempt(
+    target: CallTarget,
+    body: string,
+    token: string,
+    { attemptNumber, throttledMs }: { attemptNumber: number; throttledMs: number },
+    call: Call,
+  ): Promise<Answer> {
     const { signal, waitSignal = signal, priority, knownDigest, stats } = call
     const isRetry = attemptNumber > 1
     const memory = call.memory ?? this.memory.open()

@@ -7,7 +7,7 @@ import * as catalog from '../../core/database/statements/catalog.ts'
 
 export type CatalogKind = keyof CatalogChanges
 
-/** An object with a value for each kind of thing in the catalog. */
+/** An object with a value for each kind of catalog entry. */
 export function ofEachKind<T>(valueOf: (kind: CatalogKind) => T): Record<CatalogKind, T> {
   return {
     organizations: valueOf('organizations'),
@@ -18,27 +18,24 @@ export function ofEachKind<T>(valueOf: (kind: CatalogKind) => T): Record<Catalog
 }
 
 const NOTHING = { added: 0, reactivated: 0, deactivated: 0, renamed: 0 }
-/** What is said where all was as it was asked for. */
 export const NO_CHANGES: CatalogChanges = ofEachKind(() => NOTHING)
 
-/** Begins to change the catalog, in the caller's transaction: no other change goes on beside it. */
+/** Locks the catalog against other changes until the caller's transaction ends. */
 export async function beginCatalogChange(client: Client): Promise<void> {
   await client.query(`set local work_mem = '64MB'; set local statement_timeout = 0`)
   await catalog.lock.run(client)
   await catalog.createStaging.run(client)
 }
 
-/** Deactivates what is staged as lacking. Batches are to be counted after it. */
+/** Deactivates the scopes that are staged as lacking. Afterwards, callers count the scopes of batches again. */
 export async function deactivateLacking(client: Client): Promise<CatalogChanges> {
   const deactivated = await catalog.deactivate.one(client)
   return ofEachKind((kind) => ({ ...NOTHING, deactivated: deactivated[kind] }))
 }
 
 /**
- * Deactivates scopes, and what is beneath them, in one transaction. A row in the table of imports says so, where any was
- * active.
- * @param keys of what is named
- * @param by.lines how many lines named it
+ * Deactivates scopes and those beneath them, in one transaction, and records that in `sync.catalog_imports` if any was active.
+ * @param by.lines number of lines that name them
  */
 export async function removeScopes(
   database: Database,
@@ -58,10 +55,10 @@ export async function removeScopes(
   return changes
 }
 
-/** Stands for a user where the nightly run refreshes the catalog: that is not an action. */
+/** Replaces a user if the nightly run refreshes the catalog, which is not an action of `history`. */
 export const BY_SCHEDULE = 'schedule'
 
-/** Notes what an import changed: in the table of imports, and as an action where a user or program changed something. */
+/** Records an import, also as an action if a user or program changed something. */
 export async function noteImport(
   client: Client,
   by: { source: string; requestedBy: string; prunes: boolean | null; lines: number },
@@ -74,7 +71,7 @@ export async function noteImport(
   await noteAction(client, by.requestedBy, 'catalog_changed', { target })
 }
 
-/** How many scopes came, or came back, and how many went. */
+/** The number of scopes that became active, and of those that became inactive. */
 export function countChanges(changes: CatalogChanges): { came: number; went: number } {
   let [came, went] = [0, 0]
   ofEachKind((kind) => {
@@ -85,11 +82,32 @@ export function countChanges(changes: CatalogChanges): { came: number; went: num
   return { came, went }
 }
 
-/** In scopes. */
+/** Scopes. */
 const LARGE_CHANGE = 1000
 
-/** After a change of many scopes the server's own statistics would mislead its plans until it counts again. */
+/** Updates the planner's statistics after a change of many scopes. */
 export async function analyzeWhereLarge(on: On, changes: CatalogChanges): Promise<void> {
   const { came, went } = countChanges(changes)
   if (came + went >= LARGE_CHANGE) await catalog.analyze.run(on)
+}
+
+/** Number of entries of the catalog by kind. */
+export interface CatalogSize {
+  readonly active: Readonly<Record<CatalogKind, number>>
+  /** Entries that left the catalog. They are not fetched, but their rows are kept. */
+  readonly inactive: Readonly<Record<CatalogKind, number>>
+}
+
+/** Counts the catalog; a fraction of a second for a million annotations. */
+export async function countCatalog(database: Database): Promise<CatalogSize> {
+  const row = await catalog.count.one(database)
+  return {
+    active: ofEachKind((kind) => row[kind]),
+    inactive: {
+      organizations: row.inactiveOrganizations,
+      documents: row.inactiveDocuments,
+      annotations: row.inactiveAnnotations,
+      userGroups: row.inactiveUserGroups,
+    },
+  }
 }

@@ -10,9 +10,9 @@ import { importCatalog } from './import.ts'
 import type { ImportOptions } from './import.ts'
 import { listSource } from './lines.ts'
 
-/** Who changes the catalog, and how: for the table of imports. */
+/** For `sync.catalog_imports`. */
 export interface ChangedBy {
-  /** What asked, such as the command. */
+  /** For example the command. */
   readonly source: string
   readonly requestedBy: string
 }
@@ -22,10 +22,9 @@ interface AddOptions extends ChangedBy, Pick<ImportOptions, 'redaction'> {
 }
 
 /**
- * Makes the catalog hold some lines, all or none; again is harmless. Where it holds them already nothing is locked and
- * nothing written.
- * @param options.add adds also the parents that it lacks
- * @throws UsageError naming a parent that it lacks, without `add`
+ * Adds all lines to the catalog, or none. If the catalog has them already, nothing is locked or written.
+ * @param options.add whether to add missing parents
+ * @throws UsageError that names a missing parent, without `add`
  */
 export async function addToCatalog(
   database: Database,
@@ -41,9 +40,8 @@ export async function addToCatalog(
 }
 
 /**
- * Makes the catalog hold what a run is to be narrowed to, parents too.
- * @param source what asked, for the table of imports
- * @throws UsageError where the scope names no organization
+ * Adds the scope of a run to the catalog, with its parents.
+ * @throws UsageError if the scope names no organization
  */
 export async function addScope(
   database: Database,
@@ -58,8 +56,8 @@ export async function addScope(
 }
 
 /**
- * Makes lines, and what is beneath them, inactive: they are not asked for any more, and their rows stay. Again is harmless.
- * @throws UsageError naming what the catalog never had; nothing was changed
+ * Deactivates lines and everything beneath them. They are no longer fetched, but their rows stay.
+ * @throws UsageError that names what the catalog never had; nothing was changed
  */
 export async function removeFromCatalog(
   database: Database,
@@ -81,8 +79,8 @@ export async function removeFromCatalog(
 }
 
 /**
- * Whether a line is asked for.
- * @throws UsageError naming what the catalog lacks
+ * Whether the catalog has a line, and it is active.
+ * @throws UsageError that names what the catalog never had
  */
 export async function isActiveLine(database: Database, line: CatalogLine): Promise<boolean> {
   const [found] = await findLines(database, [line])
@@ -98,20 +96,19 @@ const LEVELS = [
   { member: 'organizationUserGroupId', key: 'userGroupKey', what: 'User group' },
 ] as const
 
-/** One of the things that a line names, and its id. */
 type Named = Readonly<(typeof LEVELS)[number]> & {
   readonly id: string
 }
 
-/** What a line names, from the organization on, and where the catalog has it. */
 interface FoundLine {
+  /** The IDs of the line, beginning with the organization. */
   readonly named: readonly Named[]
-  /** Whether the catalog has the names of the line. */
+  /** Whether the catalog has the line's names. */
   readonly isNamed: boolean
   readonly place: RowOf<typeof catalog.findLines>
 }
 
-/** Finds what each line names. */
+/** Looks up lines in the catalog. */
 async function findLines(on: On, lines: readonly CatalogLine[]): Promise<FoundLine[]> {
   const places = await catalog.findLines.all(on, {
     organizationIds: lines.map(({ organizationId }) => organizationId),
@@ -132,7 +129,7 @@ async function findLines(on: On, lines: readonly CatalogLine[]): Promise<FoundLi
   })
 }
 
-/** A slip of the pen must not make an organization that nobody has. @throws UsageError naming what the catalog lacks */
+/** Prevents that a typing error creates an organization. @throws UsageError that names what the catalog lacks */
 function requireKnown(named: readonly Named[], place: FoundLine['place']): void {
   const missing = named.find(({ key }) => place[key] === null)
   if (missing !== undefined) throw notInCatalog(missing.what, missing.id)

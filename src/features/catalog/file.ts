@@ -1,6 +1,5 @@
 import { isUtf8 } from 'node:buffer'
 import { createReadStream } from 'node:fs'
-import { extname } from 'node:path'
 import { pipeline, Readable } from 'node:stream'
 import { CsvError, parse } from 'csv-parse'
 import { UsageError } from '../../base/errors.ts'
@@ -8,10 +7,9 @@ import { columnsFault, memberOfColumn, parseCells, parseJsonLine } from './lines
 import type { CatalogSource, NumberedLine, ParsedLine } from './lines.ts'
 
 /**
- * A file of NDJSON or CSV in UTF-8, or standard input for `-`. The extension says which (`.csv`;
- * `.ndjson`, `.jsonl`, `.json`); with any other, the first character does: `{` begins NDJSON.
- * A byte order mark and CRLF are taken, blank lines are skipped. Standard input can be read once.
- * @param path of the file, or `-`
+ * A file of NDJSON or CSV in UTF-8, or standard input for `-`. The extension determines the format: `.csv`; `.ndjson`,
+ * `.jsonl` or `.json`. With any other, the file is NDJSON if its first character is `{`, else CSV. A byte order mark and CRLF
+ * are accepted, and blank lines are skipped.
  */
 export function fileSource(path: string): CatalogSource {
   const name = path === '-' ? 'standard input' : path
@@ -21,47 +19,27 @@ export function fileSource(path: string): CatalogSource {
     async *lines() {
       const bytes = path === '-' ? process.stdin : createReadStream(path)
       try {
-        yield* readLines(bytes, FORMATS[extname(path).toLowerCase()])
+        yield* readLines(bytes, path)
       } catch (error) {
         if (error instanceof UsageError) throw new UsageError(`${name}: ${error.message}`)
-        throw asUsageError(name, error)
+        const { syscall, message } = error as NodeJS.ErrnoException
+        if (syscall === undefined) throw error
+        throw new UsageError(`${name} cannot be read: ${message}.`)
       }
     },
   }
 }
 
-type Format = 'csv' | 'ndjson'
-
-const FORMATS: Record<string, Format> = {
-  '.csv': 'csv',
-  '.ndjson': 'ndjson',
-  '.jsonl': 'ndjson',
-  '.json': 'ndjson',
-}
-
-const REASONS: Record<string, string> = {
-  ENOENT: 'there is no such file',
-  EACCES: 'it may not be read',
-  EISDIR: 'it is a directory',
-}
-
 async function* readLines(
   bytes: AsyncIterable<Buffer>,
-  known: Format | undefined,
+  path: string,
 ): AsyncGenerator<NumberedLine> {
   const blocks = textLines(bytes)
-  const head: TextLine[][] = []
-  let first: string | undefined
-  while (first === undefined) {
-    const { value, done } = await blocks.next()
-    if (done) return
-    head.push(value)
-    first = value.find(({ text }) => text === null || text.trim() !== '')?.text ?? undefined
-    if (value.some(({ text }) => text === null)) break
-  }
-  const all = prepend(head, blocks)
-  const format = known ?? (first?.trimStart().startsWith('{') ? 'ndjson' : 'csv')
-  yield* format === 'csv' ? csvLines(all) : jsonLines(all)
+  const { value: first = [] } = (await blocks.next()) as { value?: TextLine[] }
+  const start = first.find(({ text }) => text?.trim() !== '')?.text?.trimStart()
+  const isJson =
+    /\.(ndjson|jsonl|json)$/i.test(path) || (!/\.csv$/i.test(path) && start?.startsWith('{'))
+  yield* isJson ? jsonLines(prepend(first, blocks)) : csvLines(prepend(first, blocks))
 }
 
 async function* jsonLines(blocks: AsyncIterable<TextLine[]>): AsyncGenerator<NumberedLine> {
@@ -72,32 +50,25 @@ async function* jsonLines(blocks: AsyncIterable<TextLine[]>): AsyncGenerator<Num
     }
 }
 
-async function* prepend<T>(head: T[], rest: AsyncIterable<T>): AsyncGenerator<T> {
-  yield* head
-  yield* rest
-}
-
-function asUsageError(name: string, error: unknown): unknown {
-  const { code, syscall } = error as NodeJS.ErrnoException
-  if (syscall === undefined) return error
-  return new UsageError(`${name} cannot be read: ${REASONS[code ?? ''] ?? code}.`)
+async function* prepend<T>(first: T, others: AsyncIterable<T>): AsyncGenerator<T> {
+  yield first
+  yield* others
 }
 
 /**
- * Catalog lines of a CSV whose header holds the catalog's names. An empty cell counts as absent, and a
- * record of nothing else as a blank line. A record that begins with one of those names is a further header, as of
- * files that were put one after the other, and holds for what follows it. A record is numbered by the line it ends on.
+ * Catalog lines of CSV with a header. An empty cell counts as absent, and a record of empty cells as a blank line. Concatenated
+ * files have several headers: a record that begins with a column name is one. The number of a record is that of its last line.
  */
 async function* csvLines(blocks: AsyncIterable<TextLine[]>): AsyncGenerator<NumberedLine> {
   const badLines: number[] = []
   const parser = parse({
     info: true,
-    // Each of them wherever it stands: found out from the first line, another one would be part of a cell.
+    // Without this, csv-parse accepts only the line end that it finds first.
     record_delimiter: ['\r\n', '\n', '\r'],
     relax_column_count: true,
     skip_empty_lines: true,
   })
-  // An error of the input reaches the loop below through the parser.
+  // The parser passes errors of the input on to the loop below.
   pipeline(Readable.from(csvText(blocks, badLines), { objectMode: false }), parser, () => {})
   let header: string[] | null = null
   try {
@@ -142,7 +113,7 @@ async function* csvText(
   }
 }
 
-/** A physical line without its line feed; `text` is null where its bytes are no UTF-8. */
+/** A line of the file without its line feed; `text` is null if its bytes are not UTF-8. */
 export interface TextLine {
   number: number
   text: string | null
@@ -152,9 +123,8 @@ const MAX_LINE_BYTES = 1024 * 1024
 const LINE_FEED = 0x0a
 
 /**
- * Cuts bytes into lines, some at a time, holding no more than one line and one chunk. A byte order
- * mark at the beginning is left out.
- * @throws UsageError where a line is longer than 1 MiB: the input is no list of lines
+ * Splits bytes into lines without a byte order mark. Buffers at most one line and one chunk.
+ * @throws UsageError if a line is longer than 1 MiB
  */
 export async function* textLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<TextLine[]> {
   let rest: Buffer = Buffer.alloc(0)
@@ -175,7 +145,7 @@ export async function* textLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<
 }
 
 function decode(bytes: Buffer, first: number): TextLine[] {
-  // One check for the whole block; line by line only to find the culprit.
+  // Checks single lines only if the block is not UTF-8.
   const texts = isUtf8(bytes)
     ? bytes.toString().split('\n')
     : bytes.toString('latin1').split('\n').map(strictText)
@@ -185,7 +155,6 @@ function decode(bytes: Buffer, first: number): TextLine[] {
   })
 }
 
-/** @param latin1 bytes as characters of their numbers */
 function strictText(latin1: string): string | null {
   const bytes = Buffer.from(latin1, 'latin1')
   return isUtf8(bytes) ? bytes.toString() : null

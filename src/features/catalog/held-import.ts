@@ -13,51 +13,32 @@ import type { Client, Database } from '../../core/database/pool.ts'
 import type { RowOf } from '../../core/database/statement.ts'
 import * as catalog from '../../core/database/statements/catalog.ts'
 
-/** What is noted of an import. */
-export interface ImportRequest {
-  /** The file, or CATALOG_SQL. */
-  readonly source: string
-  readonly requestedBy: string
-  /** Deactivates what the rows do not name; null where they are single things, and no list of all there is. */
-  readonly prune: boolean | null
-  /** However much that is. */
-  readonly acceptsAll: boolean
-  /** Takes everything back at its end, and goes on to it where the import would be held. */
-  readonly isDryRun: boolean
-  /** How many lines were read, once all are. */
-  readonly lines: () => number
-  /** Throws where the rows must not be stored any more. Called in the transaction, before anything is changed. */
-  readonly confirm: (client: Client) => Promise<void>
-}
-
-/** Of what an import lacks too much for it to be applied without a person. */
+/** An import that lacks so many scopes that a person must approve it. */
 export interface HeldImport extends Pick<
   RowOf<typeof catalog.countLacking>,
   'scopes' | 'lacking' | 'organizations' | 'firstOrganizationId'
 > {
-  /** Of none that stays, after a dry run. */
+  /** Does not exist after a dry run. */
   readonly importId: number
-  /** Somebody refused an import that lacked just the same: it is not asked again. */
+  /** Whether an import that lacks the same scopes was refused. It is not held again. */
   readonly isRefused: boolean
 }
 
-/** Holds an import that lacks too much, whose lacks are staged. @returns null where it may be applied */
+/** Holds an import if too many scopes are staged as lacking. @returns null if it may be applied */
 export async function holdImport(
   client: Client,
-  { source, requestedBy, lines }: ImportRequest,
+  by: { readonly source: string; readonly requestedBy: string; readonly lines: number },
 ): Promise<HeldImport | null> {
   const { isMuch, digest, ...counts } = await catalog.countLacking.one(client)
   if (!isMuch) return null
-  const decided = await catalog.findDecided.first(client, { digest, source })
+  const decided = await catalog.findDecided.first(client, { digest, source: by.source })
   if (decided !== undefined)
     return { ...counts, importId: decided.importId, isRefused: decided.state === 'refused' }
   await catalog.replaceHeld.run(client)
-  const noted = { source, requestedBy, lines: lines(), ...counts, digest }
-  const { importId } = await catalog.holdImport.one(client, noted)
+  const { importId } = await catalog.holdImport.one(client, { ...by, ...counts, digest })
   return { ...counts, importId, isRefused: false }
 }
 
-/** Somebody's decision on a held import. */
 export interface ImportDecision {
   readonly importId: number
   readonly state: 'accepted' | 'refused'
@@ -65,19 +46,18 @@ export interface ImportDecision {
   readonly reason: string | null
 }
 
-/** What was decided of a held import. */
 export interface DecidedImport {
   readonly importId: number
   readonly state: ImportDecision['state']
-  /** Scopes that became inactive. */
+  /** Number of scopes that became inactive. */
   readonly deactivated: number
 }
 
 /**
- * Decides on the import of the catalog that is held. Accepted, what it lacks, and nobody has named since, becomes inactive at
- * once; what it adds comes with the next import. Refused, an import that lacks just the same is not asked again until a whole
- * list is applied.
- * @throws UsageError where it is not held: another one may have taken its place since it was looked at
+ * Accepts or refuses the held import. If it is accepted, the scopes that it lacks become inactive, except those that were named
+ * since; the next import adds what it adds. If it is refused, an import that lacks the same scopes is not held again until a
+ * complete list is applied.
+ * @throws UsageError if it is not held: a later one may have replaced it
  */
 export async function decideImport(
   database: Database,

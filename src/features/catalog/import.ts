@@ -1,152 +1,156 @@
-import { loadCatalog } from './catalog.ts'
-import type { CatalogRow, LoadedCatalog } from './catalog.ts'
-import type { Database } from '../../core/database/pool.ts'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { from as copyFrom } from 'pg-copy-streams'
+import { UsageError } from '../../base/errors.ts'
+import { processUser } from '../../base/process-user.ts'
+import { retryConflicts, transactionOn } from '../../core/database/pool.ts'
+import type { Client, Database } from '../../core/database/pool.ts'
 import type { On } from '../../core/database/statement.ts'
 import * as catalog from '../../core/database/statements/catalog.ts'
 import { CATALOG_IDS, CATALOG_NAMES } from '../../documents/catalog-line.ts'
-import { UsageError } from '../../base/errors.ts'
-import type { CatalogSource } from './lines.ts'
+import type { CatalogChanges } from '../../documents/catalog-line.ts'
 import { counted } from '../../documents/format.ts'
-import { processUser } from '../../base/process-user.ts'
+import {
+  analyzeWhereLarge,
+  beginCatalogChange,
+  deactivateLacking,
+  NO_CHANGES,
+  noteImport,
+  ofEachKind,
+} from './catalog-change.ts'
+import { holdImport } from './held-import.ts'
+import type { HeldImport } from './held-import.ts'
+import type { CatalogSource } from './lines.ts'
 
-/** What an import read and did. */
-export type CatalogImport = LoadedCatalog & {
-  /** Lines that the source held; several may name the same thing. */
+/** What an import read and changed, or what a dry run would change. */
+export type CatalogImport = CatalogChanges & {
+  /** If the import is held, it changed nothing. */
+  readonly held: HeldImport | null
+  /** Lines of the source; several may name the same scope. */
   readonly lines: number
-  /** Lines with an id that begins or ends with white space, which is mostly a mistake; null where there are none. */
-  readonly blanks: Blanks | null
+  /** Lines with an ID that begins or ends with white space, which is usually a mistake; null if there are none. */
+  readonly blanks: { readonly lines: number; readonly first: number } | null
 }
 
-interface Blanks {
-  readonly lines: number
-  /** Number of the first of them. */
-  readonly first: number
-}
-
-/** Takes erased people out of names; `src/features/privacy` does. */
+/** Removes erased people from names; implemented by `src/features/privacy`. */
 interface NameRedaction {
-  /** The newest erasure that it knows; null where there is none. */
+  /** The latest erasure that it includes; null if there is none. */
   readonly lastErasure: number | null
   redact(organizationId: string, name: string): string
 }
 
 export interface ImportOptions {
-  /** Deactivates what the source does not list; refused where it lists nothing. */
+  /** Whether to deactivate what the source does not list; null if the source is not a complete list. */
   readonly prune: boolean | null
-  /** Deactivates it also where it is more than a tenth at once. */
+  /** Deactivates any number of scopes, and holds nothing. */
   readonly acceptsAll?: boolean
-  /** Finds out what would change, and takes it back. */
+  /** Rolls the changes back. */
   readonly isDryRun?: boolean
-  /** Who asked for it; the user of this process where it is left out. */
+  /** The user of this process by default. */
   readonly requestedBy?: string
-  /** Reads who is erased. Needed where a line has a name. */
+  /** Required if a line has a name. */
   readonly redaction?: ((on: On) => Promise<NameRedaction>) | undefined
-  /** Hears how many lines were read, every {@link BATCH_LINES} lines. */
+  /** Called with the number of lines read so far, every 1,000 lines. */
   readonly onProgress?: (lines: number) => void
 }
 
+/** What {@link copyRows} has read of a source. */
+interface Read {
+  lines: number
+  blanks: CatalogImport['blanks']
+  redaction: NameRedaction | undefined
+}
+
 /**
- * Loads all lines of a source into the catalog, or none. Importing again is harmless. An import that lacks too much of what
- * there is changes nothing and is held.
- * @throws UsageError with up to 20 bad lines by their number, or where a person was erased meanwhile; nothing was loaded
+ * Loads all lines of a source into the catalog in one transaction, or none. A line implies its parents and reactivates what it
+ * names. With `prune`, what no line names becomes inactive; if that is more than ten scopes and more than a tenth of the catalog
+ * or of one organization, the import is held and changes nothing. Unchanged rows are not written. If several lines name the same
+ * scope differently, the last name applies. Lines are streamed to PostgreSQL; no row of the catalog is locked until all have
+ * arrived. Concurrent imports wait for each other.
+ * @throws UsageError with up to 20 invalid lines, if `prune` would deactivate everything, or if a person was erased meanwhile;
+ *   then nothing was imported
  */
 export async function importCatalog(
   database: Database,
   source: CatalogSource,
   options: ImportOptions,
 ): Promise<CatalogImport> {
-  const { prune, acceptsAll = false, isDryRun = false, redaction: readRedaction } = options
-  let redaction: NameRedaction | undefined
-  let lines = 0
-  let blanks: Blanks | null = null
-  const rows = readRows(source, {
-    onRead(count) {
-      lines = count
-      options.onProgress?.(count)
-    },
-    onBlank: (number) => (blanks = { first: number, ...blanks, lines: (blanks?.lines ?? 0) + 1 }),
-    async redact(organizationId, name) {
-      redaction ??= await readRedaction?.(database)
-      if (redaction === undefined) throw new Error('Names are imported with a redaction only.')
-      return redaction.redact(organizationId, name)
-    },
-  })
-  const done = await loadCatalog(database, refuseNothing(rows, source, prune), {
-    source: source.name,
-    requestedBy: options.requestedBy ?? processUser(),
-    prune,
-    acceptsAll,
-    isDryRun,
-    lines: () => lines,
-    async confirm(client) {
-      if (redaction === undefined) return
-      await catalog.lockErasures.run(client)
-      const now = await readRedaction?.(client)
-      if (now?.lastErasure !== redaction.lastErasure) throw new UsageError(ERASED_MEANWHILE)
-    },
-  })
-  return { lines, blanks, ...done }
+  const read: Read = { lines: 0, blanks: null, redaction: undefined }
+  const client = await database.connect()
+  try {
+    await client.query('set statement_timeout = 0')
+    await catalog.createLines.run(client)
+    await pipeline(
+      Readable.from(copyRows(database, source, options, read), { objectMode: false }),
+      client.query(copyFrom(catalog.copyLines.text)),
+    )
+    const { lines, blanks } = read
+    if (options.prune && lines === 0)
+      throw new UsageError(
+        `${source.name} lists nothing: pruning by it would deactivate the whole catalog, so nothing was done.`,
+      )
+    await catalog.analyzeLines.run(client)
+    // After a deadlock with a run, only the merge is repeated, because the source may be a pipe.
+    const end = options.isDryRun ? 'rollback' : 'commit'
+    const changes = await retryConflicts(() =>
+      transactionOn(client, () => holdOrMerge(client, source.name, options, read), end),
+    )
+    if (!options.isDryRun) await analyzeWhereLarge(client, changes)
+    return { lines, blanks, ...changes }
+  } finally {
+    // Closing the connection drops the temporary table.
+    client.release(true)
+  }
 }
 
-/** Names that were read before it may contain the person, and the erasure may have searched the catalog already. */
-const ERASED_MEANWHILE =
-  'Nothing was imported: a person was erased while the lines were read. Import them again.'
 const BATCH_LINES = 1000
 const MAX_COMPLAINTS = 20
 /** At the beginning or the end. */
 const BLANK = /^\s|\s$/
 
-async function* readRows(
+/** The lines in the text format of COPY, with the columns of `catalog/copy-lines.sql`. */
+async function* copyRows(
+  database: Database,
   source: CatalogSource,
-  on: {
-    onRead: (lines: number) => void
-    onBlank: (number: number) => void
-    redact: (organizationId: string, name: string) => Promise<string>
-  },
-): AsyncGenerator<CatalogRow[]> {
+  { onProgress, redaction }: ImportOptions,
+  read: Read,
+): AsyncGenerator<string> {
   const complaints: string[] = []
-  let batch: CatalogRow[] = []
-  let count = 0
+  let text = ''
   for await (const numbered of source.lines()) {
-    count += 1
+    read.lines += 1
     if ('complaint' in numbered) {
       complaints.push(`${source.unit} ${numbered.number} ${numbered.complaint}`)
       if (complaints.length === MAX_COMPLAINTS) break
     } else if (complaints.length === 0) {
-      const { line } = numbered
+      const { line, number } = numbered
       const row = CATALOG_IDS.map((member) => line[member] ?? null)
-      if (row.some((id) => id !== null && BLANK.test(id))) on.onBlank(numbered.number)
-      for (const name of CATALOG_NAMES.map((member) => line[member] ?? null))
-        row.push(name === null ? null : await on.redact(line.organizationId, name))
-      batch.push(row)
+      if (row.some((id) => id !== null && BLANK.test(id)))
+        read.blanks = { first: number, ...read.blanks, lines: (read.blanks?.lines ?? 0) + 1 }
+      for (const name of CATALOG_NAMES.map((member) => line[member] ?? null)) {
+        if (name !== null) read.redaction ??= await redaction?.(database)
+        if (name !== null && read.redaction === undefined)
+          throw new Error('Names are imported with a redaction only.')
+        row.push(name && (read.redaction?.redact(line.organizationId, name) ?? null))
+      }
+      text += `${row.map(copyField).join('\t')}\n`
     }
-    if (count % BATCH_LINES === 0) {
-      on.onRead(count)
-      yield batch
-      batch = []
+    if (read.lines % BATCH_LINES === 0) {
+      onProgress?.(read.lines)
+      yield text
+      text = ''
     }
   }
   if (complaints.length > 0) throw new UsageError(complaintOf(source, complaints))
-  on.onRead(count)
-  yield batch
+  onProgress?.(read.lines)
+  yield text
 }
 
-/** An empty list is more often a failed export than a wish to deactivate everything. */
-async function* refuseNothing(
-  rows: AsyncIterable<CatalogRow[]>,
-  source: CatalogSource,
-  prune: boolean | null,
-): AsyncGenerator<CatalogRow[]> {
-  let any = false
-  for await (const batch of rows) {
-    any ||= batch.length > 0
-    yield batch
-  }
-  if (prune && !any)
-    throw new UsageError(
-      `${source.name} lists nothing: pruning by it would deactivate the whole catalog, so nothing was done.`,
-    )
+function copyField(value: string | null): string {
+  return value?.replace(/[\\\t\n\r]/g, (found) => ESCAPES[found] ?? '') ?? '\\N'
 }
+
+const ESCAPES: Record<string, string> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' }
 
 function complaintOf(source: CatalogSource, complaints: string[]): string {
   const atLeast = complaints.length === MAX_COMPLAINTS ? 'at least ' : ''
@@ -154,4 +158,64 @@ function complaintOf(source: CatalogSource, complaints: string[]): string {
     `${source.name}: nothing was imported, because of ${atLeast}${counted(complaints.length, `wrong ${source.unit}`)}:`,
     ...complaints.map((complaint) => `  ${complaint}.`),
   ].join('\n')
+}
+
+async function holdOrMerge(
+  client: Client,
+  source: string,
+  { prune, acceptsAll, isDryRun, requestedBy = processUser(), redaction }: ImportOptions,
+  read: Read,
+): Promise<CatalogChanges & Pick<CatalogImport, 'held'>> {
+  const by = { source, requestedBy, lines: read.lines }
+  await beginCatalogChange(client)
+  if (read.redaction !== undefined) {
+    // The lines may name a person who was erased after the redaction was read.
+    await catalog.lockErasures.run(client)
+    const now = await redaction?.(client)
+    if (now?.lastErasure !== read.redaction.lastErasure)
+      throw new UsageError(
+        'Nothing was imported: a person was erased while the lines were read. Import them again.',
+      )
+  }
+  let held: HeldImport | null = null
+  if (prune) {
+    await catalog.stageLacking.run(client)
+    await catalog.analyzeLacking.run(client)
+    if (!acceptsAll) held = await holdImport(client, by)
+    if (held !== null && !isDryRun) return { ...NO_CHANGES, held }
+    await catalog.replaceHeld.run(client)
+  }
+  const changes = await merge(client, prune === true)
+  if ((await catalog.heldImport.first(client)) !== undefined) await catalog.unholdNamed.run(client)
+  await noteImport(client, { ...by, prunes: prune }, changes)
+  return { ...changes, held }
+}
+
+/** Creates parents before children, and numbers before batches before scopes; counts last. */
+async function merge(client: Client, prune: boolean): Promise<CatalogChanges> {
+  await catalog.stageNames.run(client)
+  const organizations = await catalog.addOrganizations.run(client)
+  await catalog.stageUserGroups.run(client)
+  await catalog.stageDocuments.run(client)
+  await catalog.numberUsersScopes.run(client)
+  await catalog.addUsersBatches.run(client)
+  const userGroups = (await catalog.addUserGroups.one(client)).scopes
+  const documents = (await catalog.addDocuments.one(client)).scopes
+  await catalog.stageAnnotations.run(client)
+  await catalog.numberAnnotations.run(client)
+  await catalog.addCommentsBatches.run(client)
+  const annotations = (await catalog.addAnnotations.one(client)).scopes
+
+  const gone = prune ? await deactivateLacking(client) : NO_CHANGES
+  const back = await catalog.reactivate.one(client)
+  const renamed = await catalog.rename.one(client)
+  const added = { organizations, documents, annotations, userGroups }
+  await catalog.advanceNumbers.run(client)
+  await catalog.countBatchScopes.run(client)
+  return ofEachKind((kind) => ({
+    added: added[kind],
+    reactivated: back[kind],
+    deactivated: gone[kind].deactivated,
+    renamed: renamed[kind],
+  }))
 }

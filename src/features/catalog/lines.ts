@@ -2,12 +2,11 @@ import { CATALOG_MEMBERS, CatalogLineSchema } from '../../documents/catalog-line
 import type { CatalogLine } from '../../documents/catalog-line.ts'
 import { faultOf } from '../../documents/check.ts'
 
-/** A line, or one clause on what is wrong with it. */
+/** A line, or a clause that says what is wrong with it. */
 export type ParsedLine = { line: CatalogLine } | { complaint: string }
 
 export type CatalogMember = keyof CatalogLine
 
-/** Reads one line of NDJSON. */
 export function parseJsonLine(text: string): ParsedLine {
   let value: unknown
   try {
@@ -20,7 +19,6 @@ export function parseJsonLine(text: string): ParsedLine {
   return parseLine(value)
 }
 
-/** Checks the cells of one row, by the names of their columns. */
 export function parseCells(
   cells: readonly (readonly [column: string, value: unknown])[],
 ): ParsedLine {
@@ -29,7 +27,7 @@ export function parseCells(
   )
 }
 
-/** Checks one line. An id keeps every character, spaces and quotes too. */
+/** An ID keeps every character, including spaces and quotes. */
 function parseLine(value: object): ParsedLine {
   const parsed = CatalogLineSchema.safeParse(value)
   if (parsed.success) return { line: parsed.data }
@@ -37,19 +35,13 @@ function parseLine(value: object): ParsedLine {
   return { complaint: `is wrong: ${faultOf(parsed.error, '')}${isUnknown ? ` (${KNOWN})` : ''}` }
 }
 
-/**
- * The catalog's name for a column, written as the catalog does, in snake case, or in lower case (to
- * which PostgreSQL folds an unquoted name); null for any other column.
- */
+/** The catalog's name for a column in camel case, snake case or lower case (an unquoted name in PostgreSQL); null if unknown. */
 export function memberOfColumn(column: string): CatalogMember | null {
   const folded = column.trim().replaceAll('_', '').toLowerCase()
   return CATALOG_MEMBERS.find((member) => member.toLowerCase() === folded) ?? null
 }
 
-/**
- * What is wrong with a header, or null.
- * @param columns as the source names them
- */
+/** What is wrong with a header, or null. */
 export function columnsFault(columns: readonly string[]): string | null {
   const members = columns.map(memberOfColumn)
   const unknown = members.indexOf(null)
@@ -62,24 +54,22 @@ export function columnsFault(columns: readonly string[]): string | null {
 
 const KNOWN = `known are ${CATALOG_MEMBERS.join(', ')}`
 
-/** One line of a source, or what is wrong with it, with its number from 1. */
-export type NumberedLine =
-  { number: number; line: CatalogLine } | { number: number; complaint: string }
+/** Numbers begin at 1. */
+export type NumberedLine = ParsedLine & { readonly number: number }
 
-/** Where catalog lines come from. A new kind of source needs nothing but this. */
 export interface CatalogSource {
   /** For messages, such as the file's path. */
   readonly name: string
-  /** What its numbers count. */
+  /** What the numbers count. */
   readonly unit: 'line' | 'row'
   /**
-   * Its lines in order, each read when it is asked for; blank ones are left out. Wrong lines come as
-   * complaints; a source that cannot be read at all throws a UsageError or EnvironmentError.
+   * Reads the lines lazily, without blank lines. Invalid lines are complaints.
+   * @throws UsageError or EnvironmentError if the source cannot be read
    */
   lines(): AsyncIterable<NumberedLine>
 }
 
-/** Lines that are there already, numbered from 1. */
+/** A source of lines in memory. */
 export function listSource(name: string, lines: Iterable<CatalogLine>): CatalogSource {
   return {
     name,

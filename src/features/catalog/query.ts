@@ -6,12 +6,9 @@ import { columnsFault, parseCells } from './lines.ts'
 import type { CatalogSource, NumberedLine } from './lines.ts'
 
 /**
- * A query of the user's own on a database of theirs, read with a cursor in a read-only transaction.
- * Its columns carry the catalog's names: `organizationId`, `organization_id` and `organizationid` are
- * the same. Null counts as absent; a value that is no text is taken as PostgreSQL writes it. The blanks with which
- * PostgreSQL pads a `char(n)` are not part of an id.
- * @param url `postgres://...` of that database (CATALOG_DATABASE_URL)
- * @param text one statement (CATALOG_SQL)
+ * The rows of CATALOG_SQL, read with a cursor in a read-only transaction on CATALOG_DATABASE_URL. Columns have the names of
+ * catalog lines: `organizationId`, `organization_id` and `organizationid` are equal. Null counts as absent. Values of other types
+ * than text are converted as PostgreSQL does. Padding of `char(n)` is removed.
  */
 export function querySource(url: string, text: string): CatalogSource {
   return {
@@ -23,11 +20,11 @@ export function querySource(url: string, text: string): CatalogSource {
         application_name: 'collab-sync catalog',
         connectionTimeoutMillis: 15_000,
         keepAlive: true,
-        // A server that is cut off shows within minutes.
+        // Detects a broken connection within minutes.
         keepAliveInitialDelayMillis: 30_000,
         types: { getTypeParser: (oid) => (oid === CHAR_OID ? withoutPadding : asIs) },
       })
-      // A connection that is lost shows as an error of the read on it.
+      // The read on the connection reports the error.
       client.on('error', () => {})
       try {
         await connected(client.connect(), 'cannot be reached', (error) =>
@@ -42,15 +39,14 @@ export function querySource(url: string, text: string): CatalogSource {
   }
 }
 
-/** `char(n)`, also below a domain. */
+/** `char(n)`, or a domain of it. */
 const CHAR_OID = 1042
 const asIs = (value: string) => value
 const withoutPadding = (value: string) => value.replace(/ +$/, '')
 
-/** Rows of one round trip of the cursor. */
 const BATCH_ROWS = 2000
 
-/** @throws EnvironmentError where the server does not answer */
+/** @throws EnvironmentError if the server does not respond */
 async function connected<T>(
   asked: Promise<T>,
   what: string,
@@ -70,10 +66,7 @@ function messageOf(error: unknown): string {
   return `${message || code}.`
 }
 
-/**
- * The rows, by a cursor and not by a stream of one: a stream waits at its end for the server's answer, for ever where the
- * connection is lost.
- */
+/** Uses a cursor instead of a stream: at its end, a stream waits for a response, forever if the connection is lost. */
 async function* rowsOf(client: pg.Client, text: string): AsyncGenerator<NumberedLine> {
   const { default: Cursor } = await import('pg-cursor')
   const cursor = client.query(new Cursor<Record<string, string | null>>(text))
@@ -96,9 +89,9 @@ async function readSome<Row>(cursor: Cursor<Row>): Promise<Row[]> {
   try {
     return await cursor.read(BATCH_ROWS)
   } catch (error) {
-    // What the server says of the query; not that it is stopping, or was told to end the connection.
+    // An error of the query, and not a shutdown of the server or a terminated connection (57P).
     const isFault = error instanceof pg.DatabaseError && !error.code?.startsWith('57P')
-    if (!isFault) return connected(Promise.reject(error), 'went away')
+    if (!isFault) return connected(Promise.reject(error), 'became unreachable')
     throw new UsageError(`CATALOG_SQL failed: ${error.message}.`, { cause: error })
   }
 }

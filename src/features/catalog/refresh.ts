@@ -6,13 +6,12 @@ import type { CatalogImport, ImportOptions } from './import.ts'
 import { querySource } from './query.ts'
 import { processUser } from '../../base/process-user.ts'
 
-/** Of the message of a server of the user's own. */
+/** Limit of the stored message of the user's server. */
 const PROBLEM_UNITS_MAX = 1000
 
 /**
- * Loads the rows of CATALOG_SQL into the catalog, as {@link importCatalog} does. That it failed is noted for the people who
- * look after the nights.
- * @throws what the query or the import throws
+ * Imports the rows of CATALOG_SQL. A failure is recorded, and `sync.attention` shows it.
+ * @throws what the query or {@link importCatalog} throws
  */
 export async function refreshCatalog(
   database: Database,

@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto'
 import { openReadOnly } from '../../core/database/pool.ts'
 import type { Database } from '../../core/database/pool.ts'
 import { readScopes } from '../../core/database/scopes.ts'
@@ -7,64 +6,62 @@ import * as batches from '../../core/database/statements/batches.ts'
 import * as statements from '../../core/database/statements/scopes.ts'
 import { operationsOf } from '../../documents/scope.ts'
 import type { Scope } from '../../documents/scope.ts'
-import { UsageError } from '../../base/errors.ts'
 import type { Operation } from '../../base/errors.ts'
 import type { SyncContext } from '../../core/sync/context.ts'
-import { scopesOfRun } from '../../core/run/start.ts'
+import { nothingToDo, scopesOfRun } from '../../core/run/start.ts'
 import type { ScopeInBatch } from '../../core/run/start.ts'
 import { compareContents } from './contents.ts'
 import type { ContentDifference } from './contents.ts'
 import { fetchEach, idsOf } from './fetch-each.ts'
 
-/** A record in which the tables and the service differ, and where. */
 export interface Difference extends ScopeIds, ContentDifference {
   readonly operation: Operation
-  /** When the last good check of its scope began; null where there was none. */
+  /** When the last successful check of its scope began; null if there was none. */
   readonly checkedAt: Date | null
 }
 
-/** A scope that could not be compared. */
+/** A scope without a usable response. */
 export interface FailedCheck extends ScopeIds {
   readonly operation: Operation
   readonly message: string
 }
 
 export interface Verified {
-  /** Scopes that were compared. */
+  /** Compared scopes. */
   readonly scopes: number
-  /** Records that the service, the tables or both hold of them. */
+  /** Compared records: of the service, the tables or both. */
   readonly records: number
-  /** Records that differ, without those that the next four members count. */
+  /** Records that differ, apart from the next four counts. */
   readonly differing: number
-  /** Comments that the service says were changed after the last check: the next run brings them. */
+  /** Comments that changed at the service after the last check; the next run writes them. */
   readonly changedSince: number
-  /** Rejected records that a person has set aside: the tables lack them, and that is known. */
+  /** Rejected records that were dismissed; the tables lack them. */
   readonly setAside: number
-  /** Users that a listing lacks and whose removal waits for a decision. */
+  /** Users whose removal is pending approval. */
   readonly held: number
-  /** Users that a listing lacks and whose removal was refused. */
+  /** Users whose removal was refused. */
   readonly refused: number
-  /** `differing` of `records`, 0 to 1. */
+  /** `differing` / `records`, 0 to 1. */
   readonly errorRate: number
-  /** Scopes that gave no usable response, and are in none of the counts above. */
+  /** Scopes without a usable response; the counts above exclude them. */
   readonly failed: number
   readonly calls: number
-  /** The first differences; `onDifference` is called with all. */
+  /** The first 100 differences; `onDifference` receives all. */
   readonly differences: readonly Difference[]
   readonly failures: readonly FailedCheck[]
 }
 
 const SAMPLE = 100
-/** Most differences and failures that are kept for the report. */
+/** Limit of `differences` and of `failures`. */
 const KEPT_MAX = 100
 
 /**
- * Fetches scopes again and compares record by record with the tables; writes nothing, by connections that cannot. Absence
- * is judged as in a run: a stored comment that a listing lacks is fetched by its id.
- * @param of.sample how many random scopes of the catalog, 100 when left out; each is as likely as any other
- * @param of.scope compares all of this scope instead
- * @throws UsageError where the scope is not in the catalog or the catalog is empty; CallError where the credentials are
- *   refused; DrainingError when the process stops
+ * Fetches scopes again and compares their records with the tables, over read-only connections. As in a run, a stored comment
+ * that is missing from a listing is fetched by its ID.
+ * @param of.sample number of random scopes of the catalog; 100 by default
+ * @param of.scope compares this scope as a whole instead
+ * @throws UsageError if the scope is not in the catalog or the catalog is empty; CallError if the service refuses the
+ *   credentials; DrainingError when the process stops
  */
 export async function verify(
   context: SyncContext,
@@ -88,7 +85,7 @@ export async function verify(
     const { calls } = await fetchEach(context, asked, async (place, result) => {
       const { batchKey, operation } = place
       const { kind, key } = place.scope
-      if (result.outcome === 'unchanged') throw new Error('A response was taken for a known one.')
+      if (result.outcome === 'unchanged') throw new Error('A scope without digests is unchanged.')
       if (result.outcome === 'failed') return failed(place, result.error)
       if (result.incomplete !== null) return failed(place, result.incomplete)
       const check = await statements.readCheck.first(database, { batchKey, kind, key })
@@ -112,51 +109,36 @@ export async function verify(
 
 const NO_DIFFERENCES = { differing: 0, changedSince: 0, setAside: 0, held: 0, refused: 0 }
 
-/** Which member of {@link Verified} counts a difference. */
+/** The field of {@link Verified} that counts a difference. */
 function kindOf(difference: ContentDifference): keyof typeof NO_DIFFERENCES {
   const { isSetAside, isChangedSince, removal } = difference
   if (isSetAside) return 'setAside'
   return isChangedSince ? 'changedSince' : (removal ?? 'differing')
 }
 
-/** Scopes as if no response to them were known: every response is read, and every stored record is looked for. */
+/** Removes the digests of the last responses, so that no response counts as unchanged. */
 async function* asUnknown(scopes: AsyncIterable<ScopeInBatch>): AsyncGenerator<ScopeInBatch> {
   for await (const { scope, ...place } of scopes)
     yield { ...place, scope: { ...scope, bodyDigest: null, contentDigest: null, hasRows: true } }
 }
 
 /**
- * Random scopes, none twice, each as likely as any other. Scopes are thought of as counted through, batch by batch; random
- * numbers are drawn of that count, and only the batches they fall into are read, however large the catalog is.
- * @param sample most scopes; all there are where that is more
- * @throws UsageError where the catalog is empty
+ * Random scopes, without duplicates, each as likely as any other.
+ * @throws UsageError if the catalog is empty
  */
 async function* sampleScopes(
   database: Database,
   operations: readonly Operation[],
-  sample: number,
+  limit: number,
 ): AsyncGenerator<ScopeInBatch> {
-  const { scopes: total } = await batches.countScopes.one(database, { operations })
-  if (total === 0)
-    throw new UsageError('The catalog is empty; fill it with: collab-sync catalog import FILE.')
-  const positions = drawPositions(total, Math.min(sample, total))
-  const found = await batches.atPositions.all(database, { operations, positions })
-  for (const { batchKey, operation, places } of found) {
+  const drawn = await batches.sample.all(database, { operations, limit })
+  if (drawn.length === 0) throw nothingToDo({})
+  for (const { batchKey, operation, places } of drawn) {
     const scopes = await readScopes(database, batchKey, operation)
     for (const place of places) {
       const scope = scopes[place]
-      // The catalog may have lost some since they were counted.
+      // An import may have removed some since the count.
       if (scope !== undefined) yield { batchKey, operation, scope }
     }
   }
-}
-
-/** Distinct random numbers below `total` (Floyd's algorithm: as many draws as numbers). */
-function drawPositions(total: number, count: number): number[] {
-  const drawn = new Set<number>()
-  for (let upTo = total - count; upTo < total; upTo++) {
-    const position = randomInt(upTo + 1)
-    drawn.add(drawn.has(position) ? upTo : position)
-  }
-  return [...drawn]
 }

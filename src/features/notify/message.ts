@@ -4,17 +4,16 @@ import { printable } from '../../base/printable.ts'
 import type { ATTENTION, Notification } from './notification.ts'
 import type { ReceiverAddress } from './post.ts'
 
-/** The text of a notification. */
 export interface Message {
   /** One or more sentences. */
   readonly text: string
-  /** What to do about it; null where there is nothing to do. */
+  /** What an operator can do; null if nothing. */
   readonly action: string | null
-  /** IDs and counts, as name and value. */
+  /** IDs and counts. */
   readonly facts: readonly (readonly [name: string, value: string])[]
 }
 
-/** Describes a notification in plain text; the caller escapes it for its format. */
+/** Describes a notification in plain text. Callers escape it for their format. */
 export function describeNotification(notification: Notification): Message {
   switch (notification.kind) {
     case 'run.failed':
@@ -30,7 +29,7 @@ export function describeNotification(notification: Notification): Message {
       }
     }
     default:
-      if ('sentence' in notification) return needed(notification)
+      if ('sentence' in notification) return openProblem(notification)
       return { text: RESOLVED[notification.kind], action: null, facts: [] }
   }
 }
@@ -39,12 +38,12 @@ type Attention = Extract<Notification, { sentence: string }>
 
 /** The sentence for each kind of sync.attention that is resolved. */
 const RESOLVED: Record<(typeof ATTENTION)[keyof typeof ATTENTION][1], string> = {
-  'scopes.recovered': 'No scope fails any more, apart from held listings.',
+  'scopes.recovered': 'No scope fails any more, apart from listings with a held removal.',
   'freshness.recovered':
-    'All scopes are checked within FRESHNESS_PROMISE again, apart from those that fail or are held.',
-  'held.settled': 'No listing of users is held any more.',
+    'All scopes are checked within FRESHNESS_PROMISE again, apart from those that fail or have a held removal.',
+  'held.settled': 'No removal of users is held any more.',
   'rejected.settled': 'No rejected record needs a decision any more.',
-  'catalog.settled': 'No import of the catalog is held any more.',
+  'catalog.settled': 'No catalog import is held any more.',
   'catalog.recovered': 'The source of the catalog can be read again.',
   'worker.recovered': 'All running workers can work again.',
   'worker.back': 'A worker is alive again, or none is needed any more.',
@@ -55,7 +54,7 @@ const RESOLVED: Record<(typeof ATTENTION)[keyof typeof ATTENTION][1], string> = 
   'settings.agree': 'All running workers have the same settings again.',
 }
 
-function needed({ sentence, words, fix, since, organizations, first }: Attention): Message {
+function openProblem({ sentence, words, fix, since, organizations, first }: Attention): Message {
   const named = (first ?? []).map(
     (each) =>
       ['organization', `${JSON.stringify(each.organizationId)}: ${count(each.count)}`] as const,
@@ -97,7 +96,7 @@ function trigger(by: string): string {
  * - `json`: `{ id, type, timestamp, data: { text, action, … } }`, the structure that Standard Webhooks recommends, with
  *   the notification's own members in `data`;
  * - `slack`: an incoming webhook's `text`, without mark-up;
- * - `teams`: a message with an Adaptive Card, as the Workflows app takes it.
+ * - `teams`: a message with an Adaptive Card, as the Workflows app accepts it.
  */
 export function bodyFor(
   shape: ReceiverAddress['shape'],
@@ -118,7 +117,7 @@ export function bodyFor(
   }
 }
 
-/** With `mrkdwn` and `parse` off, Slack reads no mark-up and makes no links; &, < and > still have to be escaped. */
+/** Without `mrkdwn` and `parse`, Slack interprets no mark-up and creates no links; &, < and > must still be escaped. */
 function slackMessage(message: Message) {
   const text = linesOf(message)
     .join('\n')
@@ -128,7 +127,7 @@ function slackMessage(message: Message) {
   return { text, mrkdwn: false, parse: 'none', unfurl_links: false, unfurl_media: false }
 }
 
-/** Uses text runs, because a text block would read an ID as Markdown. */
+/** Uses text runs, because Teams would read an ID in a text block as Markdown. */
 function teamsMessage(message: Message) {
   const [first, ...rest] = linesOf(message)
   const paragraph = (text: string | undefined, weight: 'Bolder' | 'Default') => ({

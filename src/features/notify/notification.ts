@@ -4,7 +4,7 @@ import type { MemberChange } from '../../documents/member-change.ts'
 /** A time as it comes out of PostgreSQL's JSON. */
 const isoTime = z.string()
 
-/** Kinds of sync.attention that are reported: the type of the message, and that of the message when it is resolved. */
+/** The kinds of sync.attention that are sent: the type of the message for an open problem, and for its resolution. */
 export const ATTENTION = {
   failing: ['scopes.failing', 'scopes.recovered'],
   overdue: ['freshness.passed', 'freshness.recovered'],
@@ -28,9 +28,8 @@ type Types = (typeof ATTENTION)[keyof typeof ATTENTION]
 const TYPES: readonly Types[] = Object.values(ATTENTION)
 
 /**
- * What is kept of a notification, by its kind; stored as JSON, so only what JSON has. What a person may have written, such
- * as the names of members that records have, is read when the message is sent, so that an erasure has one place to look
- * at; `words` are among the texts in which it looks for what it erases.
+ * The stored part of a notification, as JSON. Names of record fields may contain personal data. They are read when the message
+ * is sent, so that an erasure finds them in one table only; `words` is one of the columns that an erasure searches.
  */
 export const Facts = z.discriminatedUnion('kind', [
   z.object({
@@ -47,7 +46,7 @@ export const Facts = z.discriminatedUnion('kind', [
   z.object({
     kind: z.enum(TYPES.map(([type]) => type)),
     at: isoTime,
-    /** As in sync.attention_by_kind, like the members below. */
+    // The columns of sync.attention_by_kind.
     count: z.number(),
     organizations: z.number(),
     first: z.array(z.object({ organizationId: z.string(), count: z.number() })).nullable(),
@@ -69,13 +68,13 @@ export const Facts = z.discriminatedUnion('kind', [
 
 export type Facts = z.infer<typeof Facts>
 
-/** A notification: its facts, and what is read when it is sent. */
+/** A notification as it is sent. */
 export type Notification =
   | Exclude<Facts, { kind: 'members.changed' }>
   | {
       readonly kind: 'members.changed'
       readonly at: string
       readonly members: number
-      /** Ten of them at most. */
+      /** At most ten. */
       readonly first: readonly MemberChange[]
     }

@@ -1,25 +1,25 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import * as z from 'zod'
-import type { Database } from '../../core/database/pool.ts'
+import { savepoint, transaction } from '../../core/database/pool.ts'
+import type { Client, Database } from '../../core/database/pool.ts'
 import type { RowOf } from '../../core/database/statement.ts'
 import * as notify from '../../core/database/statements/notify.ts'
 import { MemberChangeSchema } from '../../documents/member-change.ts'
 import { every } from '../../base/every.ts'
 import type { Log } from '../../base/log.ts'
-import { look } from './look.ts'
 import { bodyFor } from './message.ts'
-import { Facts } from './notification.ts'
+import { ATTENTION, Facts } from './notification.ts'
 import type { Notification } from './notification.ts'
 import { PostError, postMessage, receiversOf } from './post.ts'
 import type { Receiver, ReceiverAddress } from './post.ts'
 
-/** Longer than all tries of one delivery: only a worker that died lets it run out. */
+/** Longer than all attempts of one delivery, so that it expires only if the process died. */
 const LEASE_S = 90
-/** The first pause after a delivery failed; it doubles with every failure. */
+/** The pause after the first failed delivery. It doubles with each failure. */
 const PAUSE_S = 10
 const PAUSE_MAX_S = 900
-/** The last look of a process waits its turn so often. */
-const LAST_LOOK_TRIES = 20
+/** A process that ends tries so often to make its last checks, while other processes hold the lock. */
+const LAST_CHECK_TRIES = 20
 
 export interface NotifierOptions {
   readonly database: Database
@@ -27,20 +27,21 @@ export interface NotifierOptions {
   readonly addresses: readonly ReceiverAddress[]
   /** `whsec_...` */
   readonly secret: string | undefined
-  /** Least seconds between two looks, whoever looks. */
+  /** The least time between two checks of all processes together. */
   readonly secondsBetween: number
 }
 
 /**
  * Notifies the receivers of NOTIFY_URL of open problems, and again when they are resolved. Any number of processes may have
- * one: PostgreSQL decides which process looks and which delivers. A message is sent twice only if the response of a receiver
- * is late or lost, or if the process or PostgreSQL stops before the delivery is noted. It then has the same ID and the same
+ * one: PostgreSQL decides which process checks and which delivers. A message is sent twice only if the response of a receiver
+ * is late or lost, or if the process or PostgreSQL stops before the delivery is recorded. It then has the same ID and the same
  * text, without what was erased or deleted since.
  */
 export class Notifier {
   readonly #options: NotifierOptions
   readonly #receivers: readonly Receiver[]
   readonly #stopped = new AbortController()
+  /** Checks that failed when this process last made them. */
   readonly #failing = new Set<string>()
 
   constructor(options: NotifierOptions) {
@@ -48,36 +49,58 @@ export class Notifier {
     this.#receivers = receiversOf(options.addresses)
   }
 
-  /** Looks for open problems, unless another process has just looked. @returns whether this process looked */
-  async look(secondsBetween = this.#options.secondsBetween): Promise<boolean> {
-    const { database, log } = this.#options
-    return look(database, {
-      receivers: this.#receivers.map(({ key }) => key),
-      secondsBetween,
-      failing: this.#failing,
-      log,
+  /**
+   * Checks for open problems and creates each notification once, in one transaction.
+   * @returns false if another process holds the lock or has just checked
+   */
+  async look(intervalS = this.#options.secondsBetween): Promise<boolean> {
+    return transaction(this.#options.database, async (client) => {
+      const turn = await notify.takeTurn.first(client, { intervalS })
+      if (turn === undefined) return false
+      const { watchingSince: since } = turn
+      const receivers = this.#receivers.map(({ key }) => key)
+      await this.#check(client, 'runs', () => notify.noteRuns.run(client, { since }))
+      await this.#check(client, 'attention', () => noteAttention(client, turn.now))
+      await this.#check(client, 'members', () => notify.noteMembers.run(client, { since }))
+      await notify.address.run(client, { receivers })
+      await this.#check(client, 'old', async () => {
+        await notify.forget.run(client)
+        await notify.abandon.run(client, { receivers })
+      })
+      return true
     })
   }
 
-  /** Delivers what is due; receivers do not wait for one another. @returns how many messages were taken or need not be sent */
+  /** A check that fails is logged once and does not stop the others. */
+  async #check(client: Client, kind: string, work: () => Promise<unknown>): Promise<void> {
+    const failure = await savepoint(client, work)
+    if (failure === null) this.#failing.delete(kind)
+    else if (!this.#failing.has(kind)) {
+      this.#failing.add(kind)
+      const facts = { err: failure.error, kind }
+      this.#options.log.warn(facts, 'a kind of notification could not be checked')
+    }
+  }
+
+  /** Delivers due messages to all receivers concurrently. @returns how many were accepted or need not be sent */
   async deliver(): Promise<number> {
     const sent = await Promise.all(this.#receivers.map((receiver) => this.#deliverTo(receiver)))
     return sent.reduce((sum, each) => sum + each, 0)
   }
 
   /**
-   * Looks and delivers a last time, for a process that ends with its run. It looks twice: what is resolved is reported by the
-   * second look, and no other process may be running to make it.
+   * Checks and delivers a last time, for a process that ends with its run. It checks twice: a problem counts as resolved after
+   * two checks, and no other process may be running to make the second one.
    */
   async finish(): Promise<void> {
-    for (let tries = 0, looks = 0; tries < LAST_LOOK_TRIES && looks < 2; tries += 1) {
-      if (await this.look(0)) looks += 1
+    for (let tries = 0, checks = 0; tries < LAST_CHECK_TRIES && checks < 2; tries += 1) {
+      if (await this.look(0)) checks += 1
       else await sleep(50)
     }
     await this.deliver()
   }
 
-  /** Ends what waits; whatever is not delivered is another process's, or the next one's. */
+  /** Stops deliveries. Other processes, or the next one, deliver the messages that are left. */
   stop(): void {
     this.#stopped.abort()
   }
@@ -87,7 +110,7 @@ export class Notifier {
     let sent = 0
     while (!this.#stopped.signal.aborted) {
       const delivery = await notify.claim.first(this.#options.database, due)
-      // What failed once is likely to fail again at once.
+      // After a failure, the next message would probably fail too.
       if (delivery === undefined || !(await this.#deliverOne(receiver, delivery))) break
       sent += 1
     }
@@ -120,13 +143,35 @@ export class Notifier {
       await notify.record.run(database, { ...ids, outcome, problem, retryInS })
       const facts = { ...ids, kind, problem }
       if (isGivenUp) log.error(facts, 'a message to NOTIFY_URL was given up after a day')
-      else log.warn(facts, 'a message to NOTIFY_URL was not taken; it will be tried again')
+      else log.warn(facts, 'a message to NOTIFY_URL was not accepted; it will be sent again')
       return false
     }
     await notify.record.run(database, { ...ids, outcome: 'sent', problem: null, retryInS: 0 })
     log.info({ ...ids, kind }, 'notified')
     return true
   }
+}
+
+/** Creates notifications of problems in sync.attention that are new, and of those that are resolved. */
+async function noteAttention(client: Client, now: Date): Promise<void> {
+  const at = now.toISOString()
+  for (const { kind, facts } of await notify.attention.all(client)) {
+    // Other kinds are shown, but not sent.
+    if (!isReported(kind)) continue
+    const [type, resolved] = ATTENTION[kind]
+    const noted: Facts =
+      facts === null ? { kind: resolved, at } : Facts.parse({ kind: type, at, ...facts })
+    await notify.note.run(client, {
+      thing: `${noted.kind}:${at}`,
+      kind: noted.kind,
+      subject: facts === null ? null : kind,
+      facts: JSON.stringify(noted),
+    })
+  }
+}
+
+function isReported(kind: string): kind is keyof typeof ATTENTION {
+  return Object.hasOwn(ATTENTION, kind)
 }
 
 const MemberChanges = z.array(MemberChangeSchema)
@@ -139,14 +184,14 @@ async function notificationOf(database: Database, facts: Facts): Promise<Notific
   return members === 0 ? null : { kind, at, members, first: MemberChanges.parse(first) }
 }
 
-/** Jittered, so that many messages do not come at once to a receiver that is back. */
+/** Jittered, so that a receiver that recovers does not get many messages at once. */
 function pauseAfter(attempts: number): number {
   const pauseS = Math.min(PAUSE_MAX_S, PAUSE_S * 2 ** (attempts - 1))
   return pauseS * (0.75 + Math.random() * 0.5)
 }
 
-const LOOK_MS = 10_000
-/** However many processes there are, one looks at most so often. */
+const CHECK_MS = 10_000
+/** The least time between two checks of all processes together. */
 const SECONDS_BETWEEN = 5
 
 /** The settings of notifications. */
@@ -156,10 +201,10 @@ export interface NotifySettings {
 }
 
 /**
- * Notifies the receivers of NOTIFY_URL until it is stopped; does nothing without receivers. It never fails: errors are
- * logged, and it tries again the next time.
- * @param options.staysOn false for a process that ends with its run: it looks a last time when it is stopped, because no
- *   other process may be running.
+ * Notifies the receivers of NOTIFY_URL until it is stopped; does nothing without receivers. Errors are logged, and the next
+ * check tries again.
+ * @param options.staysOn false for a process that ends with its run: it checks a last time when it is stopped, because no
+ *   other process may be running
  */
 export async function keepNotified(
   database: Database,
@@ -176,13 +221,13 @@ export async function keepNotified(
     secret: notifySecret,
     secondsBetween: SECONDS_BETWEEN,
   })
-  const notifying = every(LOOK_MS, log, 'notification', async () => {
+  const notifying = every(CHECK_MS, log, 'notification', async () => {
     await notifier.look()
     await notifier.deliver()
   })
-  // Before the first run can end: runs that ended before anybody looked are not reported. What fails is logged below.
+  // Runs that ended before the first check are not reported, so check before the first run can end. `notifying` logs errors.
   await notifier.look().catch(() => {})
-  // It is not waited for: receivers may hang.
+  // Not awaited, because receivers may hang.
   void notifying.now()
   return {
     async stop() {

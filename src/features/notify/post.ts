@@ -5,16 +5,14 @@ import type { EnvHttpProxyAgent, Response } from 'undici'
 import { UsageError } from '../../base/errors.ts'
 import { hasProxy, openProxies } from '../../base/proxy.ts'
 
-/** One call may take so long. */
+/** Time limit of one request. */
 const CALL_MS = 10_000
-/** Further tries at once, a second or two apart; a receiver that is away for longer is tried again later. */
+/** Further attempts within a few seconds. If they fail too, the message is sent again later. */
 const RETRIES = 2
-/** A receiver cannot ask for a longer wait. */
+/** The longest Retry-After that is honoured. */
 const WAIT_MAX_S = 3600
-/** Enough of a response body to see whether Teams delivered the message. */
-const START_BYTES = 1000
 
-/** Why a message was not taken: a few words, and how long to wait where the receiver said so. */
+/** Why a receiver did not accept a message, and for how many seconds it asked to wait. */
 export class PostError extends Error {
   override name = 'PostError'
   readonly isWorthRetrying: boolean
@@ -27,19 +25,18 @@ export class PostError extends Error {
   }
 }
 
-/** What is sent to a receiver. */
 export interface Post {
-  /** The same in every try, so that the receiver can drop a repeat. */
+  /** The same in every attempt, so that the receiver can drop duplicates. */
   readonly id: string
   /** JSON. */
   readonly body: string
 }
 
 /**
- * Posts a message, in up to three tries. Redirects are not followed: they would lead a message to where nobody set it to go.
- * @param options.secret `whsec_...`; without one it is not signed
- * @param options.signal ends the waits between tries; a call under way is not cut short, since it may have been taken
- * @throws PostError where the receiver did not take it, or a proxy setting is wrong; it never contains the address
+ * Posts a message, in up to three attempts. Redirects are not followed, because nobody configured their targets.
+ * @param options.secret `whsec_...`; the message is not signed without it
+ * @param options.signal ends the pauses between attempts, but no request, because the receiver may have accepted it
+ * @throws PostError if the receiver does not accept it or a proxy setting is wrong; it never contains the address
  */
 export async function postMessage(
   receiver: Receiver,
@@ -56,7 +53,7 @@ export async function postMessage(
     })
   } catch (error) {
     if (error instanceof PostError) throw error
-    // Asked to stop between two tries.
+    // The signal aborted between two attempts.
     throw new PostError('stopped', { isWorthRetrying: true })
   }
 }
@@ -82,21 +79,20 @@ async function tryOnce(
       body: post.body,
       signal: AbortSignal.timeout(CALL_MS),
     })
-    if (shape === 'teams' && response.ok) text = await readStart(response)
+    if (shape === 'teams' && response.ok) text = await response.text()
+    else await response.body?.cancel()
   } catch (error) {
     throw new PostError(networkProblem(error), {
       isWorthRetrying: !(error instanceof UsageError),
     })
   }
-  await response.body?.cancel()
   if (!response.ok) throw refusal(response, response.status, `HTTP ${response.status}`)
   if (!isTeamsSuccess(text)) throw teamsRefusal(response, text)
 }
 
 /**
- * The headers that let a receiver check who sent a message, when, and that it is whole: a signature of the Standard Webhooks
- * specification 1.0.0, HMAC-SHA256 of `id.timestamp.body`. The time is that of the try, so that an old message cannot be
- * played back.
+ * The headers that let a receiver authenticate a message: a signature of the Standard Webhooks specification 1.0.0,
+ * HMAC-SHA256 of `id.timestamp.body`. The time is that of the attempt, which prevents replay of old messages.
  * @param secret `whsec_` and the key in base64
  */
 export function signatureHeaders(secret: string, message: Post, now: Date): Record<string, string> {
@@ -108,22 +104,10 @@ export function signatureHeaders(secret: string, message: Post, now: Date): Reco
   return { 'webhook-timestamp': timestamp, 'webhook-signature': `v1,${signature}` }
 }
 
-/** Opened with the first message that goes through a proxy. */
+/** Opened when the first message is sent through a proxy. */
 let proxies: EnvHttpProxyAgent | undefined
 
-/** The first bytes of a response body as text. */
-async function readStart({ body }: Response): Promise<string> {
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  for await (const chunk of body ?? []) {
-    chunks.push(chunk)
-    bytes += chunk.length
-    if (bytes >= START_BYTES) break
-  }
-  return Buffer.concat(chunks).subarray(0, START_BYTES).toString()
-}
-
-/** Incoming webhooks of Teams answer `1`, workflows nothing. The HTTP status is 2xx for failures too. */
+/** Incoming webhooks of Teams respond with `1`, workflows with an empty body. The HTTP status is 2xx for failures too. */
 function isTeamsSuccess(text: string): boolean {
   return /^1?$/.test(text.trim())
 }
@@ -142,11 +126,11 @@ function refusal({ headers }: Response, status: number, problem: string): PostEr
   })
 }
 
-/** By its code alone: messages of the network may repeat the address. */
+/** Contains only the error code, because network error messages may contain the address. */
 function networkProblem(error: unknown): string {
   if (error instanceof UsageError) return error.message
   if (!(error instanceof Error)) return 'no connection'
-  if (error.name === 'TimeoutError') return `no answer in ${CALL_MS / 1000} s`
+  if (error.name === 'TimeoutError') return `no response in ${CALL_MS / 1000} s`
   const code = (error.cause as { code?: unknown } | undefined)?.code
   return typeof code === 'string' ? `no connection (${code})` : 'no connection'
 }
@@ -154,17 +138,16 @@ function networkProblem(error: unknown): string {
 /** An address of NOTIFY_URL. */
 export interface ReceiverAddress {
   readonly shape: 'json' | 'slack' | 'teams'
-  /** A secret: whoever knows it can post there. */
+  /** A secret: anyone who knows it can post there. */
   readonly url: string
 }
 
-/** Who is notified. */
 export interface Receiver extends ReceiverAddress {
-  /** Stands for the address where that must not be seen: in the database, in logs. */
+  /** Replaces the address in the database and in logs, because the address is a secret. */
   readonly key: string
 }
 
-/** The receivers of some addresses, each once. */
+/** The receivers of some addresses, without duplicates. */
 export function receiversOf(addresses: readonly ReceiverAddress[]): Receiver[] {
   const receivers = addresses.map((address) => ({ ...address, key: keyOf(address) }))
   return [...new Map(receivers.map((each) => [each.key, each])).values()]

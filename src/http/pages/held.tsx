@@ -9,9 +9,10 @@ import type { HeldUsers } from '../../client/waiting.ts'
 import { id } from '../../documents/check.ts'
 import { CURSOR_FAULT } from '../../documents/page.ts'
 import { count, counted, shortId } from '../../documents/format.ts'
+import { ProblemError } from '../problem.ts'
 import { AskButton, Card, Time } from './elements.tsx'
 import type { Fields } from './elements.tsx'
-import { sendPage, sendUnknown } from './layout.tsx'
+import { sendPage } from './layout.tsx'
 import { optionalText, readFields } from './page-context.ts'
 import type { PageContext } from './page-context.ts'
 import type { HeldListing } from '../../documents/waiting.ts'
@@ -116,7 +117,7 @@ export function heldRoutes(app: FastifyInstance, { collabSync, database }: PageC
     const query = readFields(UsersQuery, request.query)
     const heldId = HeldId.safeParse(request.params.heldId).data ?? 0
     const [listing] = await held.byOrganization.all(database, heldListing(heldId))
-    if (listing === undefined) return sendUnknown(reply, 'No removal of that ID is held.')
+    if (listing === undefined) throw new ProblemError(404, 'No removal of that ID is held.')
     const after = { missing: query.leaving, staying: query.staying }
     const users = (await readHeldUsers(database, [heldId], USERS_A_PAGE, after)).get(heldId)
     return sendPage(
@@ -214,7 +215,7 @@ function Listing({
           about={`the removal in ${name}`}
         />
       </div>
-      <p class="soft small">
+      <p class="soft">
         {count(listing.usersMissing)} of {counted(listing.usersBefore, 'user')} missing, first seen{' '}
         <Time at={listing.at} />, last in run{' '}
         <a href={`/runs/${listing.runId}`}>{shortId(listing.runId)}</a>

@@ -1,10 +1,11 @@
+import { STATUS_CODES } from 'node:http'
 import type { FastifyReply } from 'fastify'
 import type { ComponentChildren } from 'preact'
 import { render } from 'preact-render-to-string'
 import { printable } from '../../base/printable.ts'
+import type { ProblemError } from '../problem.ts'
 import { MayOperate, Sentence } from './elements.tsx'
 import { noticeOf } from './notices.ts'
-import type { Notice } from './notices.ts'
 import { staticPath } from './static/files.ts'
 
 declare module 'fastify' {
@@ -39,59 +40,48 @@ const PARTS: readonly (readonly [Part, string])[] = [
   ['/history', 'History'],
 ]
 
-/** Sends a whole page, with what the address says of an action that led here. Everything in it is escaped. */
+/** Sends a page, with the notice of the action that redirected to it. */
 export function sendPage(
   reply: FastifyReply,
-  frame: Frame,
+  { title, part, script, beside, search }: Frame,
   content: ComponentChildren,
 ): FastifyReply {
-  return reply
-    .type('text/html; charset=utf-8')
-    .header('cache-control', 'no-store')
-    .send(
-      renderPage(frame, content, {
-        hasSignOut: reply.hasSignOut,
-        notice: noticeOf(reply.request.query),
-        mayOperate: reply.request.mayOperate,
-      }),
-    )
-}
-
-/**
- * @param options.mayOperate false leaves out the buttons and forms that change something
- * @returns a whole HTML document
- */
-export function renderPage(
-  frame: Frame,
-  content: ComponentChildren,
-  {
-    hasSignOut = false,
-    notice = null,
-    mayOperate = true,
-  }: { hasSignOut?: boolean | undefined; notice?: Notice | null; mayOperate?: boolean } = {},
-): string {
-  const page = (
+  const { query, mayOperate } = reply.request
+  const notice = noticeOf(query)
+  return sendDocument(
+    reply,
+    title,
     <MayOperate.Provider value={mayOperate}>
-      <Page {...frame} hasSignOut={hasSignOut} notice={notice}>
+      <a class="skip" href="#content">
+        Skip to the content
+      </a>
+      <Header part={part} search={search} />
+      <main id="content" tabIndex={-1}>
+        {notice !== null && (
+          <p class={`notice ${notice.tone}`} role="status">
+            {notice.sentence}
+          </p>
+        )}
+        <div class="title">
+          <h1>{title}</h1>
+          {beside}
+        </div>
         {content}
-      </Page>
-    </MayOperate.Provider>
+      </main>
+      <Footer hasSignOut={reply.hasSignOut ?? false} />
+    </MayOperate.Provider>,
+    script,
   )
-  // A control that turns the order of letters would turn what stands beside it too.
-  return `<!doctype html>${render(page).replace(/>[^<]+/g, (text) => printable(text, '\n\t\r'))}`
 }
 
-function Page({
-  title,
-  part,
-  notice,
-  script,
-  beside,
-  search,
-  hasSignOut,
-  children,
-}: Frame & { hasSignOut: boolean; notice: Notice | null; children: ComponentChildren }) {
-  return (
+/** Sends an HTML document. It escapes all texts in the body, also characters that reverse the order of letters. */
+export function sendDocument(
+  reply: FastifyReply,
+  title: string,
+  body: ComponentChildren,
+  script?: string,
+): FastifyReply {
+  const page = render(
     <html lang="en">
       <head>
         <meta charset="utf-8" />
@@ -101,27 +91,12 @@ function Page({
         <link rel="icon" href={staticPath('icon.svg')} type="image/svg+xml" />
         {script !== undefined && <script src={staticPath(script)} defer />}
       </head>
-      <body>
-        <a class="skip" href="#content">
-          Skip to the content
-        </a>
-        <Header part={part} search={search} />
-        <main id="content" tabIndex={-1}>
-          {notice !== null && (
-            <p class={`notice ${notice.tone}`} role="status">
-              {notice.sentence}
-            </p>
-          )}
-          <div class="title">
-            <h1>{title}</h1>
-            {beside}
-          </div>
-          {children}
-        </main>
-        <Footer hasSignOut={hasSignOut} />
-      </body>
-    </html>
+      <body>{body}</body>
+    </html>,
   )
+  return reply
+    .type('text/html; charset=utf-8')
+    .send(`<!doctype html>${page.replace(/>[^<]+/g, (text) => printable(text, '\n\t\r'))}`)
 }
 
 function Header({ part, search }: Pick<Frame, 'part' | 'search'>) {
@@ -175,7 +150,7 @@ function Footer({ hasSignOut }: { hasSignOut: boolean }) {
         {hasSignOut && (
           <li>
             <form method="post" action="/sign-out">
-              <button class="as-link" type="submit">
+              <button class="button quiet" type="submit">
                 Sign out
               </button>
             </form>
@@ -186,44 +161,29 @@ function Footer({ hasSignOut }: { hasSignOut: boolean }) {
   )
 }
 
-/** A request that was not answered as it was asked. */
-export interface Fault {
-  readonly status: number
-  /** The status in words, where nothing better is known. */
-  readonly title: string
-  /** What went wrong, for a person. */
-  readonly sentence: string
-}
-
 const TITLES: Readonly<Record<number, string>> = {
-  400: 'That cannot be done',
+  400: 'Not possible',
   404: 'Not found',
-  409: 'That cannot be done now',
-  500: 'Something went wrong',
-  503: 'Something is away',
+  409: 'Not possible now',
+  500: 'Internal error',
+  503: 'Unavailable',
 }
 
-/** A whole page that says in a sentence what went wrong. */
-export function renderFault({ status, title, sentence }: Fault): string {
-  const frame = { title: TITLES[status] ?? title, part: null }
-  return renderPage(frame, <FaultCard sentence={sentence} />)
-}
-
-/** Answers that there is no such thing. */
-export function sendUnknown(reply: FastifyReply, sentence: string): FastifyReply {
-  const frame = { title: TITLES[404] as string, part: null }
-  return sendPage(reply.code(404), frame, <FaultCard sentence={sentence} />)
-}
-
-function FaultCard({ sentence }: { sentence: string }) {
-  return (
+/** Sends a page that says in a sentence what is wrong. */
+export function sendFault(
+  reply: FastifyReply,
+  { statusCode, message }: ProblemError,
+): FastifyReply {
+  return sendPage(
+    reply.code(statusCode),
+    { title: TITLES[statusCode] ?? STATUS_CODES[statusCode] ?? 'Error', part: null },
     <section class="card">
       <p class="lead">
-        <Sentence of={sentence} />
+        <Sentence of={message} />
       </p>
       <p>
         <a href="/">Overview</a>
       </p>
-    </section>
+    </section>,
   )
 }

@@ -8,7 +8,7 @@ export const OrganizationPath = z.strictObject({ organizationId: id })
 const DocumentPath = OrganizationPath.extend({ documentId: id })
 export const AnnotationPath = DocumentPath.extend({ annotationId: id })
 
-/** What the catalog lists, with the path and the schema of its ids. */
+/** The kinds of catalog entries, with the path and the schema of their IDs. */
 export const LISTED = [
   ['organization', '/organizations/:organizationId', OrganizationPath],
   ['document', '/organizations/:organizationId/documents/:documentId', DocumentPath],
@@ -24,18 +24,16 @@ export const LISTED = [
   ],
 ] as const
 
-/** Adding to the catalog and removing from it. */
+/** Adds to the catalog, and removes from it. */
 export function catalogRoutes(app: V1App, { collabSync }: V1Options): void {
   app.post(
     '/catalog',
     operation('operate', {
       id: 'addToCatalog',
-      tag: 'Catalog',
-      summary: 'Add lines to the catalog, all or none',
-      description: 'Again is harmless. Runs that begin from now on ask for them.',
+      summary: 'Add entries to the catalog, all or none',
+      description: 'Later runs fetch them. Adding an entry twice changes nothing.',
       body: NewLinesSchema,
       answer: CatalogChangesSchema,
-      answered: 'What was added.',
       problems: [422],
     }),
     async ({ by, body }, reply) =>
@@ -46,12 +44,11 @@ export function catalogRoutes(app: V1App, { collabSync }: V1Options): void {
       `/catalog${path}`,
       operation('operate', {
         id: operationId('remove', kind),
-        tag: 'Catalog',
-        summary: 'Remove a line, and what is beneath it, from the catalog',
-        description: 'It is not asked for any more; its rows stay. Again is harmless.',
+        summary: 'Remove an entry, and the entries beneath it, from the catalog',
+        description:
+          'Later runs do not fetch it. Its rows stay. Removing an entry twice changes nothing.',
         params,
         answer: CatalogChangesSchema,
-        answered: 'What became inactive.',
         problems: [404],
       }),
       async (request, reply) =>

@@ -18,56 +18,42 @@ import { pathOf, ProblemError } from '../problem.ts'
 import { namingCursor, operation, withLimit } from './operation.ts'
 import type { OperationParts, V1App, V1Options } from './operation.ts'
 
-/** The listings, which are read page by page. */
+/** The listings, which return pages. */
 export function listingRoutes(app: V1App, { collabSync }: V1Options): void {
   list(app, '/runs', withLimit(RunsRequestSchema), collabSync.listRuns, {
     id: 'listRuns',
-    tag: 'Runs',
-    summary: 'Runs, the newest first',
+    summary: 'Runs, newest first',
     answer: pageSchema(RunSchema),
-    answered: 'A page of runs.',
   })
   list(app, '/attention', withLimit(AttentionRequestSchema), collabSync.listAttention, {
     id: 'listAttention',
-    tag: 'What needs a person',
-    summary: 'What is wrong now and needs a person, by kind and organization',
+    summary: 'Open problems, by kind and organization',
     answer: pageSchema(AttentionSchema),
-    answered: 'A page of open problems.',
   })
   list(app, '/failures', withLimit(FailuresRequestSchema), collabSync.listFailures, {
     id: 'listFailures',
-    tag: 'What needs a person',
-    summary: 'Scopes that gave no usable answer, the newest first',
+    summary: 'Failed scopes, newest first',
     answer: pageSchema(FailureSchema),
-    answered: 'A page of failures.',
   })
   list(app, '/rejected-records', withLimit(OfRunRequestSchema), collabSync.listRejectedRecords, {
     id: 'listRejectedRecords',
-    tag: 'What needs a person',
-    summary: 'Records that could not be stored, the newest first',
+    summary: 'Records that could not be stored, newest first',
     answer: pageSchema(RejectedRecordSchema),
-    answered: 'A page of rejected records.',
   })
   list(app, '/held', withLimit(OfRunRequestSchema), collabSync.listHeld, {
     id: 'listHeld',
-    tag: 'What needs a person',
-    summary: 'Listings that wait for a person',
+    summary: 'Held removals of users, which need a decision',
     answer: pageSchema(HeldListingSchema),
-    answered: 'A page of held listings.',
   })
   list(app, '/actions', withLimit(OfRunRequestSchema), collabSync.listActions, {
     id: 'listActions',
-    tag: 'Actions',
-    summary: 'What users and programs did, the newest first',
+    summary: 'Actions of users and programs, newest first',
     answer: pageSchema(ActionSchema),
-    answered: 'A page of actions.',
   })
   list(app, '/organizations', withLimit(PageRequestSchema), collabSync.listOrganizations, {
     id: 'listOrganizations',
-    tag: 'Freshness',
-    summary: 'Organizations, with how fresh each one is',
+    summary: 'Organizations, with their freshness',
     answer: pageSchema(OrganizationSchema),
-    answered: 'A page of organizations.',
   })
   const listCatalog = async (query: z.output<typeof CatalogRequestSchema>) => {
     if (query.documentId !== undefined && query.organizationId === undefined)
@@ -78,33 +64,28 @@ export function listingRoutes(app: V1App, { collabSync }: V1Options): void {
   }
   list(app, '/catalog', withLimit(CatalogRequestSchema), listCatalog, {
     id: 'listCatalog',
-    tag: 'Catalog',
-    summary:
-      'What the catalog holds beneath a document, else an organization, else all organizations',
+    summary: 'The catalog entries of a document, of an organization, or all organizations',
     answer: pageSchema(CatalogEntrySchema),
-    answered: 'A page of the catalog.',
   })
   const listChanges = (query: PageRequest) => collabSync.listChanges(query).catch(goneCursor)
   list(app, '/changes', withLimit(ChangesRequestSchema), listChanges, {
     id: 'listChanges',
-    tag: 'Changes',
-    summary: 'What changed behind a cursor, in the order in which each row did',
+    summary: 'Changes after a cursor, in their order',
     description:
-      'To keep a copy: export the tables, and begin with the cursor that the export says. Numbers beyond 2^53 within raw are rounded; `collab-sync changes` has them whole.',
+      'To keep a copy, export the tables and start with the cursor of the export. Numbers above 2^53 in `raw` are rounded here, but not in `collab-sync changes`.',
     answer: ChangesPageSchema,
-    answered: 'A page of changes.',
     problems: [410],
   })
 }
 
-/** The cursor was one: to ask again is of no use. */
+/** A cursor whose changes are not stored any more: a retry cannot succeed. */
 function goneCursor(error: unknown): never {
   throw error instanceof CursorGoneError ? new ProblemError(410, error.message) : error
 }
 
 /**
  * Adds a listing, which responds with a page and with the address of the next page in `Link` (RFC 8288).
- * @param query what it accepts; the address of the next page contains it as it was checked
+ * @param query the accepted parameters, which the address of the next page repeats
  */
 function list<Query extends PageRequest>(
   app: V1App,

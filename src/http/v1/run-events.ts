@@ -4,33 +4,30 @@ import * as z from 'zod'
 import type { CollabSync } from '../../client/collab-sync.ts'
 import { RunSchema } from '../../documents/run.ts'
 import { isAway } from '../answer-error.ts'
-import { ProblemError } from '../problem.ts'
+import { noSuchRun, ProblemError } from '../problem.ts'
 import { operation, RunPathSchema } from './operation.ts'
 import type { V1App, V1Options } from './operation.ts'
-import { noSuchRun } from './run-routes.ts'
 
-/** Each asks PostgreSQL twice a second. */
+/** Each stream queries PostgreSQL twice a second. */
 const STREAMS_MAX = 200
 /** A comment is sent this often, so that no proxy closes a stream without events. */
 const HEARTBEAT_MS = 15_000
 const RETRY_MS = 2_000
-/** The id of the last event: a browser that comes back with it is asked to stay away (204). */
+/** ID of the last event. A browser that reconnects with it gets 204, after which it does not reconnect. */
 const END = 'end'
 
 const WATCH_RUN = operation('read', {
   id: 'watchRun',
-  tag: 'Runs',
   summary: 'The progress of a run, as server-sent events',
   description:
-    'An event `run` with a Run as JSON each time something of it changed, the settled state last; then an event `end`, and no more. While PostgreSQL is away the stream stays open, with an event `away` each time that it is looked for.',
+    'An event `run` with a Run as JSON after each change, up to the final state, and then an event `end`. While PostgreSQL is unreachable, the stream stays open and sends an event `away` after each failed query.',
   params: RunPathSchema,
   answer: z.string(),
-  answered: 'Events, until the run is settled.',
   problems: [404],
   mediaType: 'text/event-stream',
   config: { takesLong: true },
 })
-const ALL_SEEN = z.undefined().describe('All events were received before (`Last-Event-ID: end`).')
+const ALL_SEEN = z.undefined().describe('The client has all events (`Last-Event-ID: end`).')
 
 /** The progress of a run as server-sent events. */
 export function runEventsRoute(app: V1App, { collabSync }: V1Options): void {
@@ -48,11 +45,11 @@ export function runEventsRoute(app: V1App, { collabSync }: V1Options): void {
       if (request.headers['last-event-id'] === END) return reply.code(204).send()
       const { runId } = request.params
       const stream = new AbortController()
-      // Before anything is awaited: whoever leaves meanwhile leaves nothing behind.
+      // Registered before the first await, so that a client that disconnects early is noticed.
       reply.raw.once('close', () => stream.abort())
       if ((await collabSync.getRun(runId)) === null) throw noSuchRun()
       if (streams.size >= STREAMS_MAX)
-        throw new ProblemError(429, 'Too many runs are followed at a time.', {
+        throw new ProblemError(429, 'Too many clients follow runs.', {
           headers: { 'retry-after': '30' },
         })
       if (!stream.signal.aborted) {
@@ -86,9 +83,9 @@ async function* eventsOf(
       return
     } catch (error) {
       if (signal.aborted) return
-      // Browsers do not come back to a stream that ends in an error.
+      // Browsers do not reconnect after a stream that ends with an error.
       if (!isAway(error)) throw error
-      yield event('away', '', { detail: 'PostgreSQL does not answer; trying again.' })
+      yield event('away', '', { detail: 'PostgreSQL does not respond. Trying again.' })
     }
     await sleep(RETRY_MS, undefined, { signal }).catch(() => {})
   }

@@ -6,23 +6,23 @@ import {
   RunDetailsSchema,
 } from '../../documents/run.ts'
 import { HintedSchema, NewHintSchema } from '../../documents/hint.ts'
-import { ProblemError } from '../problem.ts'
+import { noSuchRun } from '../problem.ts'
 import { atMost, operation, perSecond, refused, RunPathSchema } from './operation.ts'
 import type { V1App, V1Options } from './operation.ts'
 
-/** Runs asked for in a second, all callers together; each is a transaction and some jobs. */
+/** Of all callers together. Each run is a transaction and some jobs. */
 const RUNS_A_SECOND = perSecond(50)
-/** Of runs, and of hints, so many at a time: a few for each connection to PostgreSQL. */
+const HINTS_A_SECOND = perSecond(200)
+/** Runs and hints that are stored at the same time: a few for each connection to PostgreSQL. */
 const IN_PROGRESS_MAX = 50
 
-/** Other headers are none of our business. */
 const IdempotencySchema = z.looseObject({
   'idempotency-key': IdempotencyKeySchema.regex(/^[\x20-\x7e]*$/, 'must be printable ASCII')
     .optional()
-    .describe('The same key again gives the run that it made the first time.'),
+    .describe('The same key returns the run that the first request started.'),
 })
 
-/** Asking for runs, reading one and what can be done about it. */
+/** Starts, reads, cancels and retries runs, and takes hints. */
 export function runRoutes(app: V1App, { collabSync }: V1Options): void {
   const inTurn = atMost(IN_PROGRESS_MAX)
   const existing = async (runId: string) => {
@@ -34,13 +34,11 @@ export function runRoutes(app: V1App, { collabSync }: V1Options): void {
     '/runs',
     operation('operate', {
       id: 'startRun',
-      tag: 'Runs',
-      summary: 'Ask for a run',
-      description: 'Workers take it up; `Location` says where to follow it.',
+      summary: 'Start a run',
+      description: 'Workers execute it. `Location` is its address.',
       headers: IdempotencySchema,
       body: NewRunSchema,
       answer: AcceptedRunSchema,
-      answered: 'The run is asked for.',
       status: 202,
       problems: [422],
       config: { rateLimit: RUNS_A_SECOND },
@@ -56,11 +54,9 @@ export function runRoutes(app: V1App, { collabSync }: V1Options): void {
     '/runs/:runId',
     operation('read', {
       id: 'getRun',
-      tag: 'Runs',
-      summary: 'One run, with why scopes failed',
+      summary: 'A run, with the causes of its failures',
       params: RunPathSchema,
       answer: RunDetailsSchema,
-      answered: 'The run.',
       problems: [404],
     }),
     async (request, reply) => reply.send(await existing(request.params.runId)),
@@ -69,12 +65,11 @@ export function runRoutes(app: V1App, { collabSync }: V1Options): void {
     '/runs/:runId/cancel',
     operation('operate', {
       id: 'cancelRun',
-      tag: 'Runs',
-      summary: 'End a run early',
-      description: 'What is stored stays; what was not asked is skipped.',
+      summary: 'Cancel a run',
+      description:
+        'It ends within seconds. Data already written is kept; the remaining scopes are skipped.',
       params: RunPathSchema,
       answer: RunDetailsSchema,
-      answered: 'It is noted; the run ends within seconds.',
       status: 202,
       problems: [404, 409],
     }),
@@ -89,19 +84,17 @@ export function runRoutes(app: V1App, { collabSync }: V1Options): void {
     '/runs/:runId/retry',
     operation('operate', {
       id: 'retryRun',
-      tag: 'Runs',
-      summary: 'Ask for a run of just what failed in another and still fails',
+      summary: 'Start a run of the scopes that failed in another run and still fail',
       params: RunPathSchema,
       headers: IdempotencySchema,
       answer: AcceptedRunSchema,
-      answered: 'The run is asked for; `Location` says where to follow it.',
       status: 202,
       problems: [404, 409, 422],
       config: { rateLimit: RUNS_A_SECOND },
     }),
     async ({ by, params: { runId }, headers }, reply) => {
       const { finishedAt, failuresByState } = await existing(runId)
-      // Where something still fails, only the key can be wrong: it was used for something else.
+      // If scopes still fail, the only possible error is a key that was used for another request.
       const started = await collabSync
         .as(by)
         .retryRun(runId, { idempotencyKey: headers['idempotency-key'] })
@@ -109,44 +102,21 @@ export function runRoutes(app: V1App, { collabSync }: V1Options): void {
       return reply.code(202).header('location', `/v1/runs/${started.runId}`).send(started)
     },
   )
-}
-
-/** All callers together, counted once it is known who asks. */
-const HINTS_A_SECOND = { ...perSecond(200), hook: 'preHandler' } as const
-/** Three ids, each character of them escaped. */
-const HINT_BYTES_MAX = 64 * 1024
-
-/** Saying that something changed. */
-export function hintRoute(app: V1App, { collabSync }: V1Options): void {
-  const inTurn = atMost(IN_PROGRESS_MAX)
   app.post(
     '/hints',
-    {
-      bodyLimit: HINT_BYTES_MAX,
-      ...operation('operate', {
-        id: 'hint',
-        tag: 'Runs',
-        summary: 'Say that comments changed',
-        description:
-          'They are looked at next. However often it is said before that look begins, it is one look.',
-        body: NewHintSchema,
-        answer: HintedSchema,
-        answered: 'They will be looked at.',
-        status: 202,
-        problems: [422],
-        config: { rateLimit: HINTS_A_SECOND },
-      }),
+    operation('operate', {
+      id: 'hint',
+      summary: 'Report that comments changed',
+      description: 'They are fetched next. Several hints before the fetch starts cause one fetch.',
+      body: NewHintSchema,
+      answer: HintedSchema,
+      status: 202,
+      problems: [422],
+      config: { rateLimit: HINTS_A_SECOND },
+    }),
+    async ({ by, body: { scope, add } }, reply) => {
+      const hinted = inTurn(() => collabSync.as(by).hint(scope, { add }))
+      return reply.code(202).send(await hinted.catch(refused(422)))
     },
-    async ({ by, body: { scope, add } }, reply) =>
-      reply
-        .code(202)
-        .send(await inTurn(() => collabSync.as(by).hint(scope, { add })).catch(refused(422))),
   )
-}
-
-/** The answer where a path names no run. */
-export function noSuchRun(): ProblemError {
-  return new ProblemError(404, 'There is no such run.', {
-    errors: [{ in: 'path', member: 'runId', detail: 'must be the id of a run' }],
-  })
 }

@@ -3,16 +3,14 @@ import { NewScheduleSchema, ScheduleSchema } from '../../documents/schedule.ts'
 import { operation } from './operation.ts'
 import type { V1App, V1Options } from './operation.ts'
 
-/** The nightly schedule, and how old what is stored may be. */
+/** The nightly schedule, and the freshness of the stored data. */
 export function scheduleRoutes(app: V1App, { collabSync }: V1Options): void {
   app.get(
     '/schedule',
     operation('read', {
       id: 'getSchedule',
-      tag: 'Schedule',
-      summary: 'When the nightly run starts',
+      summary: 'The nightly schedule',
       answer: ScheduleSchema,
-      answered: 'The schedule that holds.',
     }),
     async (_request, reply) => reply.send(await collabSync.getSchedule()),
   )
@@ -20,11 +18,9 @@ export function scheduleRoutes(app: V1App, { collabSync }: V1Options): void {
     '/schedule',
     operation('operate', {
       id: 'setSchedule',
-      tag: 'Schedule',
       summary: 'Set the nightly schedule for all workers',
       body: NewScheduleSchema,
       answer: ScheduleSchema,
-      answered: 'The schedule that holds now.',
     }),
     async (request, reply) => reply.send(await collabSync.as(request.by).setSchedule(request.body)),
   )
@@ -32,10 +28,8 @@ export function scheduleRoutes(app: V1App, { collabSync }: V1Options): void {
     '/schedule',
     operation('operate', {
       id: 'removeSchedule',
-      tag: 'Schedule',
-      summary: 'Start no nightly run until a schedule is set again',
+      summary: 'Remove the nightly schedule for all workers',
       answer: ScheduleSchema,
-      answered: 'The schedule that holds now.',
     }),
     async (request, reply) => reply.send(await collabSync.as(request.by).removeSchedule()),
   )
@@ -43,10 +37,8 @@ export function scheduleRoutes(app: V1App, { collabSync }: V1Options): void {
     '/freshness',
     operation('read', {
       id: 'getFreshness',
-      tag: 'Freshness',
-      summary: 'When everything in the catalog was last checked',
+      summary: 'When the scopes of all organizations were last checked',
       answer: FreshnessSchema,
-      answered: 'Over all organizations.',
     }),
     async (_request, reply) => reply.send(await collabSync.getFreshness()),
   )

@@ -12,21 +12,19 @@ import { digits, operation, refused } from './operation.ts'
 import type { V1App, V1Options } from './operation.ts'
 
 const HeldPathSchema = z.strictObject({
-  heldId: digits(HeldIdSchema).describe('As GET /v1/held gives it.'),
+  heldId: digits(HeldIdSchema).describe('The heldId of GET /v1/held.'),
 })
 
-/** What a person can do about what was rejected or is held. */
+/** Dismisses rejected records, and decides on held removals. */
 export function settleRoutes(app: V1App, { collabSync }: V1Options): void {
   app.post(
     '/rejected-records/set-aside',
     operation('operate', {
       id: 'setAsideRejectedRecords',
-      tag: 'What needs a person',
-      summary: 'Set rejected records aside for good',
-      description: 'By their content: the same in the same scope makes no later run partial.',
+      summary: 'Set rejected records aside',
+      description: 'The same content in the same scope makes no later run partial.',
       body: SetAsideSchema,
       answer: SetAsideDoneSchema,
-      answered: 'They are set aside.',
       problems: [409],
     }),
     async ({ by, body: { rejectedRecordIds: ids = [], runId, reason } }, reply) => {
@@ -39,12 +37,10 @@ export function settleRoutes(app: V1App, { collabSync }: V1Options): void {
     '/held/:heldId/accept',
     operation('operate', {
       id: 'acceptHeld',
-      tag: 'What needs a person',
-      summary: 'Remove the users that a held listing lacks',
+      summary: 'Accept a held removal: remove the users that the listing lacks',
       params: HeldPathSchema,
       querystring: AcceptHeldSchema,
       answer: AcceptedHeldSchema,
-      answered: 'They are removed.',
       problems: [409],
     }),
     async ({ by, params, query }, reply) =>
@@ -54,13 +50,11 @@ export function settleRoutes(app: V1App, { collabSync }: V1Options): void {
     '/held/:heldId/refuse',
     operation('operate', {
       id: 'refuseHeld',
-      tag: 'What needs a person',
-      summary: 'Keep the users that a held listing lacks',
-      description: 'The same answer is not held again, as long as it stays the same.',
+      summary: 'Refuse a held removal: keep the users that the listing lacks',
+      description: 'The removal is held again only if the response of the service changes.',
       params: HeldPathSchema,
       body: RefuseHeldSchema,
       answer: RefusedHeldSchema,
-      answered: 'They stay.',
       problems: [409],
     }),
     async ({ by, params, body }, reply) =>

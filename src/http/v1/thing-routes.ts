@@ -12,7 +12,7 @@ import { AnnotationPath, LISTED, OrganizationPath } from './catalog-routes.ts'
 import { digits, namingCursor, operation, operationId, withLimit } from './operation.ts'
 import type { V1App, V1Options } from './operation.ts'
 
-/** Each kind of thing, with its path and the schema of its ids. */
+/** Each kind of object, with its path and the schema of its IDs. */
 const THINGS = [
   ...LISTED,
   [
@@ -23,7 +23,7 @@ const THINGS = [
   ['user', '/users/:organizationId/:userId', OrganizationPath.extend({ userId: id })],
 ] as const
 
-/** Reading all that is stored of one thing, and finding things. */
+/** Reads all stored data of one object, and searches objects. */
 export function thingRoutes(app: V1App, { collabSync }: V1Options): void {
   for (const [kind, path, params] of THINGS) {
     const noun = KIND_NAMES[kind].toLowerCase()
@@ -31,12 +31,10 @@ export function thingRoutes(app: V1App, { collabSync }: V1Options): void {
       path,
       operation('read', {
         id: operationId('get', kind),
-        tag: 'Things',
-        summary: `One ${noun}: why it is here or gone, when it was checked, its life, what it holds`,
+        summary: `One ${noun}: why it is here or gone, its last check, its history and its contents`,
         params,
         querystring: withLimit(ThingPagesSchema),
         answer: THING_SCHEMAS[kind],
-        answered: `The ${noun}.`,
         problems: [404],
       }),
       async ({ params: ids, query }, reply) => {
@@ -50,11 +48,9 @@ export function thingRoutes(app: V1App, { collabSync }: V1Options): void {
     '/search',
     operation('read', {
       id: 'search',
-      tag: 'Things',
-      summary: 'Runs and things by an id, a part of one, a name or an address',
+      summary: 'Find runs and objects by an ID, a part of one, a name or an email address',
       querystring: SearchRequestSchema,
       answer: SearchSchema,
-      answered: 'What was found, exact ones first.',
     }),
     async (request, reply) => reply.send(await collabSync.search(request.query)),
   )

@@ -1,24 +1,24 @@
-import type { FastifyInstance } from 'fastify'
-import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import { ProblemError } from '../problem.ts'
 import { catalogRoutes } from './catalog-routes.ts'
 import { listingRoutes } from './listing-routes.ts'
-import type { V1Options } from './operation.ts'
+import type { V1App, V1Options } from './operation.ts'
 import { runEventsRoute } from './run-events.ts'
-import { hintRoute, runRoutes } from './run-routes.ts'
+import { runRoutes } from './run-routes.ts'
 import { scheduleRoutes } from './schedule-routes.ts'
 import { settleRoutes } from './settle-routes.ts'
 import { thingRoutes } from './thing-routes.ts'
 
-/** An answer takes milliseconds; one that takes this long waits for something that is away. */
+/** A response takes milliseconds, unless PostgreSQL or the queue is unreachable. */
 const HANDLER_MS = 20_000
 
 /** The API, version 1; a Fastify plugin. */
-export async function v1(app: FastifyInstance, options: V1Options): Promise<void> {
+export async function v1(app: V1App, options: V1Options): Promise<void> {
   app.addHook('onRoute', (route) => {
     if (route.config?.takesLong !== true) route.handlerTimeout ??= HANDLER_MS
+    // The OpenAPI document groups operations by the first part of their path.
+    if (route.schema) route.schema.tags = [route.url.split('/')[2] ?? '']
   })
-  // Without a schema for a body there is nothing that one could say.
+  // An operation without a schema for the body takes none.
   app.addHook('preValidation', async (request) => {
     const { body } = request
     const isEmpty = body == null || ['{}', '[]'].includes(JSON.stringify(body))
@@ -27,24 +27,22 @@ export async function v1(app: FastifyInstance, options: V1Options): Promise<void
         errors: [{ in: 'body', member: '', detail: 'must be left out' }],
       })
   })
-  const typed = app.withTypeProvider<ZodTypeProvider>()
   for (const addRoutes of [
     runRoutes,
     runEventsRoute,
-    hintRoute,
     listingRoutes,
     thingRoutes,
     settleRoutes,
     catalogRoutes,
     scheduleRoutes,
   ]) {
-    addRoutes(typed, options)
+    addRoutes(app, options)
   }
 }
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** True for operations that may take longer than others. */
+    /** True for operations without a time limit. */
     takesLong?: true
   }
 }

@@ -6,6 +6,11 @@ export const abandon = new Statement<{ receivers: readonly string[] }, null>('no
   parameters: 'receivers',
 })
 
+/** Creates the deliveries of the notifications that this transaction created. */
+export const address = new Statement<{ receivers: readonly string[] }, null>('notify/address', {
+  parameters: 'receivers',
+})
+
 /** Kinds of sync.attention_by_kind to report: each once, and again while open only if a later decision is pending. A kind is resolved if two consecutive checks do not find it; its facts are then null. The service is not resolved as unreachable while it throttles, nor the reverse. */
 export const attention = new Statement<null, { kind: string; facts: unknown | null }>(
   'notify/attention',
@@ -29,35 +34,8 @@ export const claim = new Statement<
   neverNull: 'isLast',
 })
 
-/** Runs that failed or were cancelled within a day and since notifications are on, and have no notification yet. Runs of hints are excluded: there may be thousands while the service is unreachable, and their failures are reported together. */
-export const endedRuns = new Statement<
-  { since: Date },
-  {
-    runId: string
-    trigger: 'schedule' | 'cli' | 'http' | 'api' | 'hint' | 'refresh'
-    status: 'queued' | 'running' | 'succeeded' | 'partial' | 'failed' | 'cancelled'
-    finishedAt: Date
-    scopesPlanned: number
-    scopesSucceeded: number
-    scopesFailed: number
-    scopesHeld: number
-    scopesSkipped: number
-  }
->('notify/ended-runs', {
-  parameters: 'since',
-  columns:
-    'runId trigger status finishedAt scopesPlanned scopesSucceeded scopesFailed scopesHeld scopesSkipped',
-  neverNull: 'finishedAt',
-})
-
 /** Deletes old notifications with their deliveries. */
 export const forget = new Statement<null, null>('notify/forget')
-
-/** Marks field changes since notifications began as reported, and returns their numbers. The message reads them when it is sent (notify/member-changes): names of fields may be IDs, so they are stored only once. */
-export const markMembers = new Statement<{ since: Date }, { numbers: readonly number[] }>(
-  'notify/mark-members',
-  { parameters: 'since', columns: 'numbers', neverNull: 'numbers' },
-)
 
 /** The field changes of a message that are still stored, and the first ten of them. */
 export const memberChanges = new Statement<
@@ -69,18 +47,21 @@ export const memberChanges = new Statement<
   neverNull: 'members first',
 })
 
-/** Creates a notification with a delivery for each receiver; no row if it exists already. */
+/** Marks field changes since notifications began as reported, and creates one notification with their numbers. The message reads them when it is sent (notify/member-changes): names of fields may be IDs, so they are stored only once. */
+export const noteMembers = new Statement<{ since: Date }, null>('notify/note-members', {
+  parameters: 'since',
+})
+
+/** Creates a notification of each run that failed or was cancelled within a day and since notifications began. Runs of hints are excluded: there may be thousands while the service is unreachable, and their failures are reported together. */
+export const noteRuns = new Statement<{ since: Date }, null>('notify/note-runs', {
+  parameters: 'since',
+})
+
+/** Creates a notification of a kind of sync.attention; no row if it exists already. */
 export const note = new Statement<
-  {
-    thing: string
-    kind: string
-    subject: string | null
-    runId: string | null
-    facts: string
-    receivers: readonly string[]
-  },
+  { thing: string; kind: string; subject: string | null; facts: string },
   null
->('notify/note', { parameters: 'thing kind subject runId facts receivers' })
+>('notify/note', { parameters: 'thing kind subject facts' })
 
 /** Records the outcome of a delivery: sent, given up, or to retry later. */
 export const record = new Statement<

@@ -6,15 +6,25 @@ import * as observed from '../../../core/database/statements/observed.ts'
 import * as pages from '../../../core/database/statements/pages.ts'
 import type { RowOf } from '../../../core/database/statement.ts'
 import { readAttention } from '../../../client/waiting.ts'
-import { counted, describeCounts, duration } from '../../../documents/format.ts'
+import { count, describeCounts, duration, shortId } from '../../../documents/format.ts'
 import { printable } from '../../../base/printable.ts'
-import { BarChart } from '../charts.tsx'
-import { Ago, AskButton, Badge, Card, Sentence, Sign, STATUS_TONES, Time } from '../elements.tsx'
+import {
+  Ago,
+  AskButton,
+  Card,
+  Sentence,
+  Sign,
+  STATUS_TONES,
+  StatusBadge,
+  Time,
+} from '../elements.tsx'
 import { sendPage } from '../layout.tsx'
 import type { PageContext } from '../page-context.ts'
+import { Table } from '../tables.tsx'
+import type { Column } from '../tables.tsx'
 import { AttentionCard } from './attention.tsx'
 
-/** `/`: did last night succeed, when is the next run, what needs a person, and the last 30 days in pictures. */
+/** `/`: did last night succeed, when is the next run, open problems, and the last 30 days. */
 export function overviewRoutes(app: FastifyInstance, context: PageContext): void {
   app.get('/', { config: { right: 'read' } }, async (_request, reply) => {
     return sendPage(reply, { title: 'Overview', part: '/' }, await overview(context))
@@ -38,11 +48,12 @@ async function overview({ collabSync, database }: PageContext): Promise<Componen
       <MemberChanges
         changes={await observed.recent.all(database, { limit: MEMBER_CHANGES_SHOWN })}
       />
-      <Card title="Runs of 30 days">
-        <RunStrip days={await pages.runsByDay.all(database)} />
-      </Card>
-      <Card title="Comments by day">
-        <ActivityChart days={await pages.activityByDay.all(database)} />
+      <Card title="The last 30 days">
+        <Table
+          caption="Runs and changed comments by day, the newest first"
+          rows={await pages.days.all(database)}
+          columns={DAY_COLUMNS}
+        />
       </Card>
     </>
   )
@@ -117,93 +128,22 @@ function MemberChanges({ changes }: { changes: readonly RowOf<typeof observed.re
   )
 }
 
-/** Comments, edits and deletions, day by day. */
-function ActivityChart({ days }: { days: readonly RowOf<typeof pages.activityByDay>[] }) {
-  const series = [
-    { name: 'Comments written', values: days.map((day) => day.comments), colour: 1 },
-    { name: 'Edits noticed', values: days.map((day) => day.edits), colour: 2 },
-    { name: 'Deletions noticed', values: days.map((day) => day.deletions), colour: 3 },
-  ] as const
-  const [comments, edits, deletions] = series.map(({ values }) => sum(values))
-  return (
-    <BarChart
-      caption={`In 30 days ${counted(comments ?? 0, 'comment')} ${comments === 1 ? 'was' : 'were'} written; checks noticed ${counted(edits ?? 0, 'edit')} and ${counted(deletions ?? 0, 'deletion')}.`}
-      label="Comments by day"
-      placeHead="Day"
-      places={days.map(({ day }, place) => ({
-        name: day,
-        axisLabel: (days.length - 1 - place) % 7 === 0 ? AXIS_DAY.format(new Date(day)) : null,
-      }))}
-      series={series}
-    />
-  )
-}
-
-const AXIS_DAY = new Intl.DateTimeFormat('en-GB', {
-  day: 'numeric',
-  month: 'short',
-  timeZone: 'UTC',
-})
-
-function sum(values: readonly number[]): number {
-  return values.reduce((all, value) => all + value, 0)
-}
-
-type RunDay = RowOf<typeof pages.runsByDay>
-
-/** Runs by day, a day a field: its worst nightly run, else its worst run, decides how it looks, and is where it leads. */
-function RunStrip({ days }: { days: readonly RunDay[] }) {
-  return (
-    <>
-      <ol class="strip" aria-label="Days, the oldest first">
-        {days.map((day) => (
-          <li key={day.day}>
-            <Day day={day} />
-          </li>
-        ))}
-      </ol>
-      <div class="ends" aria-hidden="true">
-        <span>{days[0]?.day}</span>
-        <span>{days.at(-1)?.day}</span>
-      </div>
-      <div class="keys" aria-hidden="true">
-        <Badge tone="good">succeeded</Badge>
-        <Badge tone="warn">partial</Badge>
-        <Badge tone="bad">failed</Badge>
-        <Badge tone="info">under way</Badge>
-        <Badge tone="idle">cancelled, or none</Badge>
-      </div>
-    </>
-  )
-}
-
-function Day({ day }: { day: RunDay }) {
-  const tone = day.shownStatus === null ? 'idle' : STATUS_TONES[day.shownStatus]
-  const words = <span class="unseen">{inWords(day)}</span>
-  if (day.shownRunId === null) {
-    return (
-      <span class={tone} title={inWords(day)}>
-        {words}
-      </span>
-    )
-  }
-  return (
-    <a class={tone} href={`/runs/${day.shownRunId}`} title={inWords(day)}>
-      <Sign tone={tone} />
-      {words}
-    </a>
-  )
-}
-
-function inWords(day: RunDay): string {
-  const parts = [
-    [day.succeeded, 'succeeded'],
-    [day.partial, 'partial'],
-    [day.failed, 'failed'],
-    [day.cancelled, 'cancelled'],
-    [day.underWay, 'under way'],
-  ] as const
-  const counts = parts.filter(([runs]) => runs > 0).map(([runs, status]) => `${runs} ${status}`)
-  const night = day.isNightly ? `nightly run ${day.shownStatus}; ` : ''
-  return `${day.day}: ${night}${[day.runs === 0 ? 'no run' : counted(day.runs, 'run'), ...counts].join(', ')}`
-}
+/** Each day with its worst nightly run, or else its worst run, and what changed in comments. */
+const DAY_COLUMNS: readonly Column<RowOf<typeof pages.days>>[] = [
+  ['Day', ({ day }) => day, 'nowrap'],
+  [
+    'Worst run',
+    ({ runId, status }) =>
+      runId !== null &&
+      status !== null && (
+        <>
+          <StatusBadge status={status} /> <a href={`/runs/${runId}`}>{shortId(runId)}</a>
+        </>
+      ),
+    'nowrap',
+  ],
+  ['Runs', ({ runs }) => count(runs), 'number'],
+  ['Comments written', ({ comments }) => count(comments), 'number'],
+  ['Edits found', ({ edits }) => count(edits), 'number'],
+  ['Deletions found', ({ deletions }) => count(deletions), 'number'],
+]

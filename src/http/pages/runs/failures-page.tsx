@@ -3,8 +3,9 @@ import { readRun } from '../../../client/run-reports.ts'
 import { isRunId } from '../../../documents/check.ts'
 import type { Failure } from '../../../documents/run.ts'
 import { count, FAILURE_STATES, shortId } from '../../../documents/format.ts'
+import { noSuchRun } from '../../problem.ts'
 import { Time } from '../elements.tsx'
-import { sendPage, sendUnknown } from '../layout.tsx'
+import { sendPage } from '../layout.tsx'
 import { CursorQuery, readFields } from '../page-context.ts'
 import type { PageContext } from '../page-context.ts'
 import { Pager, Table } from '../tables.tsx'
@@ -24,7 +25,7 @@ export function failuresPageRoutes(
       const { runId } = request.params
       const { cursor } = readFields(CursorQuery, request.query)
       const run = isRunId(runId) ? await readRun(database, runId) : null
-      if (run === null) return sendUnknown(reply, 'There is no such run; it may have been pruned.')
+      if (run === null) throw noSuchRun()
       const { items, nextCursor } = await collabSync.listFailures({ runId, cursor })
       return sendPage(
         reply,

@@ -14,9 +14,10 @@ import {
 } from '../../../documents/format.ts'
 import { AskButton, capitalized, Card, Facts, Sentence, StatusBadge, Time } from '../elements.tsx'
 import { ActionsTable } from '../history.tsx'
-import { sendPage, sendUnknown } from '../layout.tsx'
+import { noSuchRun } from '../../problem.ts'
+import { sendPage } from '../layout.tsx'
 import type { PageContext } from '../page-context.ts'
-import { CALLS_PARTS, Failures, Progress, Slowness } from './run-parts.tsx'
+import { Failures, Progress, Slowness } from './run-parts.tsx'
 
 const SLOWEST_SHOWN = 10
 
@@ -30,7 +31,7 @@ export function runPageRoutes(app: FastifyInstance, context: PageContext): void 
     if (others.length > 0) return reply.redirect(`/search?q=${runId}`)
     if (first !== undefined && first !== runId) return reply.redirect(`/runs/${first}`)
     const run = first === undefined ? null : await context.collabSync.getRun(first)
-    if (run === null) return sendUnknown(reply, 'There is no such run; it may have been pruned.')
+    if (run === null) throw noSuchRun()
     const isUnderWay = run.finishedAt === null
     return sendPage(
       reply,
@@ -54,10 +55,10 @@ export function runPageRoutes(app: FastifyInstance, context: PageContext): void 
 }
 
 async function runContent({ database }: PageContext, run: RunDetails) {
-  const [slowest, parts] = await Promise.all([
-    pages.slowestOrganizations.all(database, { runId: run.runId, limit: SLOWEST_SHOWN }),
-    pages.callsOverTime.all(database, { runId: run.runId, parts: CALLS_PARTS }),
-  ])
+  const slowest = await pages.slowestOrganizations.all(database, {
+    runId: run.runId,
+    limit: SLOWEST_SHOWN,
+  })
   return (
     <>
       {run.problem !== null && (
@@ -111,7 +112,7 @@ async function runContent({ database }: PageContext, run: RunDetails) {
           <ActionsTable actions={run.actions} />
         </Card>
       )}
-      {run.calls > 0 && <Slowness run={run} slowest={slowest} parts={parts} />}
+      {run.calls > 0 && <Slowness run={run} slowest={slowest} />}
     </>
   )
 }

@@ -1,10 +1,7 @@
 import type { FailureReport, Run, RunDetails } from '../../../documents/run.ts'
 import { scopesDone, scopesInAll } from '../../../documents/run.ts'
 import type { RowOf } from '../../../core/database/statement.ts'
-import type {
-  callsOverTime,
-  slowestOrganizations,
-} from '../../../core/database/statements/pages.ts'
+import type { slowestOrganizations } from '../../../core/database/statements/pages.ts'
 import {
   count,
   counted,
@@ -15,41 +12,12 @@ import {
   RUN_TIMES,
   shortId,
 } from '../../../documents/format.ts'
-import { BarChart } from '../charts.tsx'
 import { AskButton, capitalized, Card, Facts } from '../elements.tsx'
 import { Table } from '../tables.tsx'
 import { ThingLink } from '../things/thing-link.tsx'
 
-/** Parts of a run's time that its calls are drawn by. */
-export const CALLS_PARTS = 24
-
-export type CallsPart = RowOf<typeof callsOverTime>
-
-/** Calls, retries and the time of a call over a run; counted where the batch that made them ended. */
-export function CallsChart({ parts }: { parts: readonly CallsPart[] }) {
-  if (parts.length === 0) return null
-  const meansMs = parts.map(({ meanMs }) => meanMs)
-  const slowest = Math.max(0, ...meansMs.map((meanMs) => meanMs ?? 0))
-  return (
-    <BarChart
-      caption={`Calls whose answers were committed; in the slowest part of the run a call took ${duration(slowest)} on average.`}
-      label="Calls over the run"
-      placeHead="From its begin"
-      places={parts.map(({ fromMs }, part) => {
-        const name = fromMs === 0 ? '0' : duration(fromMs)
-        return { name, axisLabel: part % 6 === 0 ? name : null }
-      })}
-      series={[
-        { name: 'Calls', values: parts.map(({ calls }) => calls), colour: 1 },
-        { name: 'Of them retries', values: parts.map(({ retries }) => retries), colour: 2 },
-        { name: 'A call took', values: meansMs, colour: 4, format: duration },
-      ]}
-    />
-  )
-}
-
 /** What a call took on average. */
-export function meanCall({ calls, serviceMs }: Pick<Run, 'calls' | 'serviceMs'>): string {
+function meanCall({ calls, serviceMs }: Pick<Run, 'calls' | 'serviceMs'>): string {
   return calls === 0 ? '–' : duration(serviceMs / calls)
 }
 
@@ -57,26 +25,21 @@ export function meanCall({ calls, serviceMs }: Pick<Run, 'calls' | 'serviceMs'>)
 export function Slowness({
   run,
   slowest,
-  parts,
 }: {
   run: RunDetails
   slowest: readonly RowOf<typeof slowestOrganizations>[]
-  parts: readonly CallsPart[]
 }) {
   return (
     <Card title="What was slow">
-      <p class="soft small">
+      <p class="soft">
         Calls and batches run side by side, so that these times together are longer than the run.
       </p>
-      <div class="split">
-        <Facts
-          of={[
-            ...RUN_TIMES.map(([words, name]) => [capitalized(words), duration(run[name])] as const),
-            ['A call took', meanCall(run)],
-          ]}
-        />
-        <CallsChart parts={parts} />
-      </div>
+      <Facts
+        of={[
+          ...RUN_TIMES.map(([words, name]) => [capitalized(words), duration(run[name])] as const),
+          ['A call took', meanCall(run)],
+        ]}
+      />
       {slowest.length > 0 && (
         <Table
           caption="The organizations that the run waited longest for"
@@ -200,7 +163,7 @@ export function Progress({ run }: { run: Run }) {
   const done = scopesDone(run)
   const inAll = scopesInAll(run)
   return (
-    <div class="stack tight">
+    <div class="stack">
       <progress aria-label="Scopes done" max={Math.max(inAll, 1)} value={done} />
       <strong>
         {count(done)} of {count(inAll)} scopes

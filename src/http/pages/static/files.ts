@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { followRun } from './follow-run.ts'
 import { STYLE } from './style.ts'
 
-/** The icon of the window: two speech bubbles that became one round arrow. */
+/** The icon of the window: two arrows in a circle. */
 const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">
 <rect width="32" height="32" rx="7" fill="#1d5fb8"/>
 <g fill="none" stroke="#fff" stroke-width="3" stroke-linecap="round" stroke-linejoin="round">
@@ -20,33 +20,28 @@ interface StaticFile {
   readonly digest: string
 }
 
-/** The compiler copies no files, so these come from memory: the same from the sources and once built. */
+/** The compiler copies no files, so these are served from memory. */
 const FILES = new Map<string, StaticFile>([
   ['style.css', file('text/css', STYLE)],
   ['icon.svg', file('image/svg+xml', ICON)],
-  // A function's own text is a script that type-checking has seen.
+  // The text of the function is the script.
   ['follow-run.js', file('text/javascript', `(${followRun.toString()})()\n`)],
 ])
 
-const READ = { config: { right: 'read' } } as const
+const OPEN = { config: { right: 'none' } } as const
 
-/** Serves the pages' files under /static. */
+/** Serves the pages' files under /static. They need no token, because the sign-in page loads them. */
 export function staticRoutes(app: FastifyInstance): void {
-  for (const [name, { type, text, digest }] of FILES) {
-    const etag = `"${digest}"`
-    app.get<{ Querystring: { v?: string } }>(`/static/${name}`, READ, (request, reply) => {
-      const isExact = request.query.v === digest
-      reply
-        .header('etag', etag)
-        // Without its digest in the address a file is asked for again each time, which the tag makes cheap.
-        .header('cache-control', isExact ? 'private, max-age=31536000, immutable' : 'no-cache')
-      if (request.headers['if-none-match'] === etag) return reply.code(304).send()
+  for (const [name, { type, text, digest }] of FILES)
+    app.get<{ Querystring: { v?: string } }>(`/static/${name}`, OPEN, async (request, reply) => {
+      // During an upgrade, the page can come from another version of `serve`.
+      if (request.query.v === digest)
+        reply.header('cache-control', 'private, max-age=31536000, immutable')
       return reply.type(`${type}; charset=utf-8`).send(text)
     })
-  }
 }
 
-/** The address of a file, another one once the file is another. */
+/** The address of a file, which changes with the file. */
 export function staticPath(name: string): string {
   return `/static/${name}?v=${FILES.get(name)?.digest ?? ''}`
 }

@@ -1,5 +1,5 @@
-/** The colours of every page, in light and in dark; they pass WCAG AA on each other. */
-const COLOURS = `
+/** The stylesheet of every page. The colours, in light and in dark, pass WCAG AA on each other. */
+export const STYLE = `
 :root {
   color-scheme: light dark;
   --page: #f6f7f9; --card: #fff; --ink: #1b2430; --soft: #53606f; --line: #d5dae1; --field: #7b8794;
@@ -9,7 +9,6 @@ const COLOURS = `
   --bad: #a3231b; --bad-back: #fce9e7;
   --info: #1d4f91; --info-back: #e5eefa;
   --idle: #4a5563; --idle-back: #e8ebef;
-  --chart-1: #2f74cc; --chart-2: #b06d00; --chart-3: #c0392b; --chart-4: #6a58b8;
 }
 @media (prefers-color-scheme: dark) {
   :root {
@@ -20,22 +19,68 @@ const COLOURS = `
     --bad: #ffb4ab; --bad-back: #41211e;
     --info: #a9ccfa; --info-back: #1a2c45;
     --idle: #b8c2ce; --idle-back: #29323d;
-    --chart-1: #6ea8f0; --chart-2: #d99b3a; --chart-3: #ef8377; --chart-4: #a89af0;
   }
 }
-`
+:root {
+  --space-1: .25rem; --space-2: .5rem; --space-3: .75rem; --space-4: 1rem; --space-5: 1.5rem; --space-6: 2.5rem;
+  --small: .875rem; --large: 1.125rem; --title: 1.625rem;
+  --round: .5rem;
+}
 
-/** The rules for what pages consist of: cards, badges, tables, forms, charts. */
-const PARTS_STYLE = `
+* { box-sizing: border-box }
+html { scroll-padding-top: var(--space-5) }
+body {
+  margin: 0; min-height: 100vh; display: flex; flex-direction: column;
+  background: var(--page); color: var(--ink); font: 1rem/1.5 system-ui, sans-serif;
+  overflow-wrap: anywhere;
+}
+h1, h2, h3 { margin: 0; line-height: 1.25; text-wrap: balance }
+h1 { font-size: var(--title) }
+h2 { font-size: var(--large) }
+h3 { font-size: 1rem }
+p, ul, ol, dl, dd, blockquote, pre { margin: 0 }
+ul, ol { padding: 0; list-style: none }
+a { color: var(--accent); text-underline-offset: .15em }
+:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; border-radius: 2px }
+main:focus { outline: none }
+p code { white-space: nowrap }
+code, pre { font: var(--small)/1.5 ui-monospace, monospace }
+.unseen {
+  position: absolute; width: 1px; height: 1px; margin: -1px; overflow: hidden;
+  clip-path: inset(50%); white-space: nowrap;
+}
+[hidden] { display: none }
+.soft { color: var(--soft) }
+
+.skip { position: absolute; left: var(--space-4); top: -4rem; z-index: 1; padding: var(--space-2) var(--space-4);
+  background: var(--card); border-radius: 0 0 var(--round) var(--round) }
+.skip:focus { top: 0 }
+
+.top, .bottom, main { width: 100%; max-width: 74rem; margin-inline: auto; padding-inline: var(--space-4) }
+.top { display: flex; flex-wrap: wrap; align-items: center; gap: 0 var(--space-5); padding-block: var(--space-3) }
+.brand { color: var(--ink); font-weight: 700; font-size: var(--large); text-decoration: none; padding-block: var(--space-2) }
+.top ul { display: flex; flex-wrap: wrap; gap: 0 var(--space-1); margin-inline-start: calc(-1 * var(--space-3)) }
+.top li a { display: block; padding: var(--space-2) var(--space-3); border-radius: var(--round);
+  color: var(--soft); text-decoration: none }
+.search { display: flex; gap: var(--space-2); flex: 1 1 16rem; max-width: 26rem; margin-inline-start: auto; padding-block: var(--space-1) }
+.search .button { flex: none }
+.search ::placeholder { color: var(--soft); opacity: 1 }
+.top li a:hover { color: var(--ink); background: var(--idle-back) }
+.top li a[aria-current] { color: var(--ink); font-weight: 600; box-shadow: inset 0 -2px var(--accent); border-radius: 0 }
+main { flex: 1; display: flex; flex-direction: column; gap: var(--space-5); padding-block: var(--space-4) var(--space-6) }
+main.sign-in { max-width: 28rem; justify-content: center }
+.bottom { display: flex; flex-wrap: wrap; justify-content: space-between; gap: var(--space-2) var(--space-5);
+  width: calc(100% - 2 * var(--space-4)); max-width: 72rem; padding-inline: 0; padding-block: var(--space-4); border-top: 1px solid var(--line); color: var(--soft); font-size: var(--small) }
+.bottom ul { display: flex; gap: var(--space-4) }
+.title { display: flex; flex-wrap: wrap; align-items: center; gap: var(--space-2) var(--space-3) }
+
+/* Cards, badges, tables and forms. */
 .card { display: flex; flex-direction: column; gap: var(--space-4); padding: var(--space-5);
   background: var(--card); border: 1px solid var(--line); border-radius: var(--round); min-width: 0 }
 .head { display: flex; flex-wrap: wrap; align-items: baseline; justify-content: space-between; gap: var(--space-2) var(--space-4) }
 .head .fields { flex: 1 1 24rem }
 .pair { display: grid; gap: var(--space-5); grid-template-columns: repeat(auto-fit, minmax(min(100%, 26rem), 1fr)); align-items: start }
 .stack { display: flex; flex-direction: column; gap: var(--space-5) }
-.stack.tight { gap: var(--space-2) }
-.split { display: grid; gap: var(--space-5); grid-template-columns: minmax(0, 1fr); align-items: start }
-@media (min-width: 60rem) { .split { grid-template-columns: minmax(0, 2fr) minmax(0, 3fr) } }
 .row { display: flex; flex-wrap: wrap; align-items: center; gap: var(--space-2) var(--space-3) }
 .lead { font-size: var(--large) }
 
@@ -67,15 +112,6 @@ const PARTS_STYLE = `
 .facts > :has(.words) { grid-column: 1 / -1 }
 .facts dd { font-variant-numeric: tabular-nums }
 
-.strip { display: grid; grid-template-columns: repeat(10, minmax(0, 1fr)); gap: 3px }
-@media (min-width: 44rem) { .strip { grid-template-columns: repeat(30, minmax(0, 1fr)) } }
-.strip li { min-width: 0 }
-.strip a, .strip li > span { display: grid; place-items: center; height: 2.25rem; border-radius: 4px;
-  background: var(--back); color: var(--tone); font-size: var(--small); font-weight: 700; text-decoration: none }
-.strip a:hover { box-shadow: inset 0 0 0 2px var(--tone) }
-.ends { display: flex; justify-content: space-between; color: var(--soft); font-size: var(--small) }
-.keys { display: flex; flex-wrap: wrap; gap: var(--space-2) }
-
 .scroller { position: relative; overflow-x: auto; margin-inline: calc(-1 * var(--space-5)); padding-inline: var(--space-5) }
 table { width: 100%; border-collapse: collapse; font-size: var(--small); font-variant-numeric: tabular-nums }
 caption { padding-bottom: var(--space-2); color: var(--soft); text-align: start }
@@ -97,9 +133,6 @@ td .button { white-space: nowrap }
 .button.primary { background: var(--accent); color: var(--on-accent) }
 .button.quiet { background: var(--card); border-color: var(--field); color: var(--ink) }
 .button.danger { background: var(--bad); color: var(--card) }
-.button:hover { filter: brightness(.94) }
-.as-link { padding: 0; border: 0; background: none; color: var(--accent); text-decoration: underline;
-  text-underline-offset: .15em; font: inherit; cursor: pointer }
 .fields { display: flex; flex-wrap: wrap; align-items: flex-end; gap: var(--space-3) var(--space-4) }
 .fields > div { display: flex; flex-direction: column; gap: var(--space-1); flex: 0 1 18rem; min-width: 0 }
 label { font-weight: 600; font-size: var(--small) }
@@ -112,24 +145,14 @@ progress::-webkit-progress-bar { background: var(--idle-back) }
 progress::-webkit-progress-value { background: var(--accent); border-radius: 1rem }
 progress::-moz-progress-bar { background: var(--accent); border-radius: 1rem }
 
-figure { display: flex; flex-direction: column; gap: var(--space-3); min-width: 0 }
-figcaption { color: var(--soft); font-size: var(--small) }
-.bars { display: block; width: 100%; height: 5.75rem; max-width: 48rem; padding-inline: 1rem; overflow: visible }
-.bars.dated { height: 6.75rem }
-.bars text { fill: var(--soft); font-size: .75rem; font-variant-numeric: tabular-nums }
-.bars .name { fill: var(--ink); font-size: var(--small); font-weight: 600 }
-.bars .place { text-anchor: middle }
-.bars line { stroke: var(--line) }
 summary { width: fit-content; color: var(--accent); font-size: var(--small); cursor: pointer }
 details[open] > summary { margin-bottom: var(--space-3) }
 
-.words { margin: 0; padding-inline-start: var(--space-3); border-inline-start: 3px solid var(--line); white-space: pre-wrap }
+.words { padding-inline-start: var(--space-3); border-inline-start: 3px solid var(--line); white-space: pre-wrap }
 ins { background: var(--good-back); color: var(--good); text-decoration: underline }
 del { background: var(--bad-back); color: var(--bad); text-decoration: line-through }
 .timeline { display: flex; flex-direction: column; margin-inline-start: var(--space-1); border-inline-start: 2px solid var(--line) }
 .timeline li { position: relative; display: flex; flex-direction: column; gap: var(--space-1); padding: 0 0 var(--space-4) var(--space-4) }
-.timeline li::before { content: ''; position: absolute; inset-inline-start: -.375rem; top: .375rem; width: .625rem; height: .625rem;
-  border-radius: 50%; background: var(--soft) }
 .timeline time { color: var(--soft); font-size: var(--small) }
 .check { display: flex; align-items: center; gap: var(--space-2); min-height: 2.375rem }
 .check input { width: auto; min-height: 0 }
@@ -141,71 +164,4 @@ del { background: var(--bad-back); color: var(--bad); text-decoration: line-thro
 .side li { display: flex; flex-wrap: wrap; gap: 0 var(--space-2); font-size: var(--small); padding-block: .125rem }
 pre { padding: var(--space-3); border-radius: .375rem; background: var(--page); white-space: pre-wrap }
 .record { min-width: 14rem; max-width: 34rem; max-height: 5.25rem; padding: var(--space-2); overflow: auto }
-`
-
-/** The stylesheet of every page: tokens, the frame of a page, and then its parts. */
-export const STYLE = `
-${COLOURS}
-:root {
-  --space-1: .25rem; --space-2: .5rem; --space-3: .75rem; --space-4: 1rem; --space-5: 1.5rem; --space-6: 2.5rem;
-  --small: .875rem; --large: 1.125rem; --title: 1.625rem;
-  --round: .5rem;
-}
-
-* { box-sizing: border-box }
-html { scroll-padding-top: var(--space-5) }
-body {
-  margin: 0; min-height: 100vh; display: flex; flex-direction: column;
-  background: var(--page); color: var(--ink); font: 1rem/1.5 system-ui, sans-serif;
-  overflow-wrap: anywhere;
-}
-h1, h2, h3 { margin: 0; line-height: 1.25; text-wrap: balance }
-h1 { font-size: var(--title) }
-h2 { font-size: var(--large) }
-h3 { font-size: 1rem }
-p, ul, ol, dl, dd, figure, pre { margin: 0 }
-ul, ol { padding: 0; list-style: none }
-a { color: var(--accent); text-underline-offset: .15em }
-:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; border-radius: 2px }
-main:focus { outline: none }
-p code { white-space: nowrap }
-code, pre { font: var(--small)/1.5 ui-monospace, monospace }
-.unseen {
-  position: absolute; width: 1px; height: 1px; margin: -1px; overflow: hidden;
-  clip-path: inset(50%); white-space: nowrap;
-}
-[hidden] { display: none }
-.soft { color: var(--soft) }
-.small { font-size: var(--small) }
-
-.skip { position: absolute; left: var(--space-4); top: -4rem; z-index: 1; padding: var(--space-2) var(--space-4);
-  background: var(--card); border-radius: 0 0 var(--round) var(--round) }
-.skip:focus { top: 0 }
-
-.top, .bottom, main { width: 100%; max-width: 74rem; margin-inline: auto; padding-inline: var(--space-4) }
-.top { display: flex; flex-wrap: wrap; align-items: center; gap: 0 var(--space-5); padding-block: var(--space-3) }
-.brand { color: var(--ink); font-weight: 700; font-size: var(--large); text-decoration: none; padding-block: var(--space-2) }
-.top ul { display: flex; flex-wrap: wrap; gap: 0 var(--space-1); margin-inline-start: calc(-1 * var(--space-3)) }
-.top li a { display: block; padding: var(--space-2) var(--space-3); border-radius: var(--round);
-  color: var(--soft); text-decoration: none }
-.search { display: flex; gap: var(--space-2); flex: 1 1 16rem; max-width: 26rem; margin-inline-start: auto; padding-block: var(--space-1) }
-.search .button { flex: none }
-.search ::placeholder { color: var(--soft); opacity: 1 }
-.top li a:hover { color: var(--ink); background: var(--idle-back) }
-.top li a[aria-current] { color: var(--ink); font-weight: 600; box-shadow: inset 0 -2px var(--accent); border-radius: 0 }
-main { flex: 1; display: flex; flex-direction: column; gap: var(--space-5); padding-block: var(--space-4) var(--space-6) }
-main.sign-in { max-width: 28rem; justify-content: center }
-.bottom { display: flex; flex-wrap: wrap; justify-content: space-between; gap: var(--space-2) var(--space-5);
-  width: calc(100% - 2 * var(--space-4)); max-width: 72rem; padding-inline: 0; padding-block: var(--space-4); border-top: 1px solid var(--line); color: var(--soft); font-size: var(--small) }
-.bottom ul { display: flex; gap: var(--space-4) }
-.title { display: flex; flex-wrap: wrap; align-items: center; gap: var(--space-2) var(--space-3) }
-${PARTS_STYLE}
-@media (prefers-reduced-motion: no-preference) {
-  a, button, .button { transition: background-color .12s, color .12s }
-}
-@media print {
-  .top nav, .search, .bottom, .button, .skip { display: none }
-  .card { break-inside: avoid }
-  .scroller { overflow: visible }
-}
 `

@@ -17,9 +17,10 @@ import type {
   ThingIds,
   Words,
 } from '../../../documents/thing.ts'
+import { ProblemError } from '../../problem.ts'
 import { AskButton, Badge, Card, Facts, ForOperators, HiddenFields, Time } from '../elements.tsx'
 import type { Tone } from '../elements.tsx'
-import { sendPage, sendUnknown } from '../layout.tsx'
+import { sendPage } from '../layout.tsx'
 import { readFields } from '../page-context.ts'
 import type { PageContext } from '../page-context.ts'
 import { RunLinks } from '../runs/run-parts.tsx'
@@ -36,7 +37,7 @@ export function thingRoutes(app: FastifyInstance, { collabSync }: PageContext): 
   app.get('/thing', { config: { right: 'read' } }, async (request, reply) => {
     const query = readFields(Query, request.query)
     const thing = await collabSync.getThing(query)
-    if (thing === null) return sendUnknown(reply, 'Nothing is stored under these IDs.')
+    if (thing === null) throw new ProblemError(404, 'Nothing is stored under these IDs.')
     const { kind, ids, name, life, record } = thing
     const { lifeCursor, beneathCursor } = query
     const pager = { path: '/thing', query: { ...idFields(ids), lifeCursor, beneathCursor } }
