@@ -38,6 +38,7 @@ export class Copy {
       const { is_gone: isGone, ...key } = JSON.parse(line) as Record<string, unknown>
       const { person = null, ...row } = key
       if (object === 'user') row['person'] = person
+      if (isGone && row['user_id'] != null) throw new Error('A removed row has a user ID.')
       return this.apply({ object, key, person: person as string | null, row: isGone ? null : row })
     })
     if (new Set(names).size < names.length) throw new Error('A row occurs twice.')

@@ -177,6 +177,14 @@ describe('a transaction of its own database', () => {
     await writer.query('commit')
     for (const after of [before.cursor, exported])
       expect((await read(after)).texts).toEqual(['written last', 'written last'])
+    // In the order of the rows, although the transaction that wrote last has the lower ID.
+    const { changes } = await readAll(own.pool, before.cursor)
+    const numbers = changes.map((change) => Number(change.cursor.split('-')[3]))
+    const { rows } = await own.pool.query(
+      'select number::int, xid::text from collab_store.changes order by number desc limit 2',
+    )
+    expect(rows[0].xid).toBe(xid)
+    expect(numbers).toEqual([rows[1].number, rows[0].number])
   })
 
   test('that ends while the page is read is not passed over, beside one of another database', async () => {

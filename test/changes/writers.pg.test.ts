@@ -97,6 +97,16 @@ describe('whatever writes to what the views of collab show, a copy by the feed a
     const said = new Set<string>()
     const [commentId = 0] = (live.world.thread(place)?.live ?? []).map((each) => each.commentId)
     edit(live.world, place, commentId, { text: 'edited' })
+    // The first commit that removes a member fails, as one that met another transaction.
+    await live.database.pool.query(`
+      create sequence tries;
+      create function fail_first() returns trigger language plpgsql as $$
+      begin
+        if nextval('tries') = 1 then raise exception using errcode = 'serialization_failure'; end if;
+        return new;
+      end $$;
+      create trigger fail_first before update on sync.run_items for each row
+      when (new.members_removed > old.members_removed) execute function fail_first()`)
     for (let round = 0; round < 4; round++) {
       randomChanges(live.world, { count: 60, seed: round })
       live.standIn.setFaults(
@@ -117,6 +127,29 @@ describe('whatever writes to what the views of collab show, a copy by the feed a
       'user_group_member added',
     ])
       expect(said).toContain(each)
+    const tries = await live.database.pool.query('select last_value::int as n from tries')
+    expect(tries.rows[0].n).toBeGreaterThan(1)
+    await live.database.pool.query(
+      'drop trigger fail_first on sync.run_items; drop function fail_first; drop sequence tries',
+    )
+  })
+
+  test('the counts of each run are the removals of the feed', async () => {
+    const { changes } = await readAll(live.database.pool, null)
+    const removed = changes.filter(({ change }) => change === 'removed')
+    const { rows } = await live.database.pool.query(
+      'select run_id as "runId", users_removed as users, members_removed as members from sync.runs',
+    )
+    const members = /^(document_user|user_group_member)$/
+    const counted = rows.map(({ runId }) => {
+      const objects = removed.filter((each) => each.runId === runId).map(({ object }) => object)
+      return {
+        runId,
+        users: objects.filter((object) => object === 'user').length,
+        members: objects.filter((object) => members.test(object)).length,
+      }
+    })
+    expect(rows).toEqual(counted)
   })
 
   test('an import that prunes, and one that brings back', async () => {

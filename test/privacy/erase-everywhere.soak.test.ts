@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { openDatabase } from '../../src/core/database/pool.ts'
@@ -11,7 +10,7 @@ import { UsageError } from '../../src/base/errors.ts'
 import { rowsTouched } from '../helpers/expect-equal.ts'
 import { openLive } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
-import { textsOf } from './every-text.ts'
+import { amend, expectNoTrace as expectNone, textsOf } from './every-text.ts'
 
 const PERSON: User = {
   userId: 'qx-zzyzx-17',
@@ -43,11 +42,7 @@ afterEach(() => live.close())
 /** A comment of somebody else with members that the service does not document. */
 function say(members: Record<string, unknown>): number {
   const commentId = addComment(live.world, place, { text: 'x' })
-  const { live: served, deleted } = live.world.thread(place) ?? { live: [], deleted: [] }
-  live.world.putThread(place, {
-    live: served.map((each) => (each.commentId === commentId ? { ...each, ...members } : each)),
-    deleted,
-  })
+  amend(live.world, place, commentId, members)
   return commentId
 }
 
@@ -61,26 +56,7 @@ function refusing(status: string): string {
   })
 }
 
-/** What pg_dump writes and what the planner keeps, also with percent-encoding undone, in lower case. */
-async function dump(): Promise<string> {
-  const plain = execFileSync('pg_dump', ['--inserts', '--dbname', live.database.url], {
-    encoding: 'utf8',
-    maxBuffer: 1 << 30,
-  })
-  const text = plain + [...(await textsOf(live.database)).values()].join('\n')
-  const decoded = text.replaceAll(/%([0-7][0-9a-f])/gi, (_all, code: string) =>
-    String.fromCharCode(Number.parseInt(code, 16)),
-  )
-  return `${text}\n${decoded}`.toLowerCase()
-}
-
-async function expectNoTrace(traces = [ADDRESS, PERSON.userId]): Promise<void> {
-  const text = await dump()
-  for (const trace of traces) {
-    const at = text.indexOf(trace.toLowerCase())
-    expect(at < 0 ? null : text.slice(Math.max(0, at - 200), at + 100)).toBe(null)
-  }
-}
+const expectNoTrace = (traces = [ADDRESS, PERSON.userId]) => expectNone(live.database, traces)
 
 test('in others’ records every address, id and name of the person goes, and no sync brings it back', async () => {
   const { world } = live
@@ -213,7 +189,7 @@ test('every column that can hold text is looked through, also one of a later mig
     refused.filter((each) => !['23514', '23503', '22023'].includes((each as string[])[0] ?? '')),
   ).toEqual([])
   expect(filled).toBeGreaterThan(50)
-  expect(await dump()).toContain(ADDRESS.toLowerCase())
+  expect([...(await textsOf(live.database)).values()].join()).toContain(ADDRESS)
   await eraseUser(pool, { email: ADDRESS.toLowerCase(), organizationId: null, reason: 'a letter' })
   await expectNoTrace([ADDRESS])
 })
@@ -243,7 +219,7 @@ test('a person without an id is erased by the address; others stay whole', async
   }
   await expect(
     eraseUser(live.database.pool, { ...request, email: 'nobody@nowhere.example' }),
-  ).rejects.toThrow(/is nowhere in the tables/)
+  ).rejects.toThrow('so nothing was erased')
 })
 
 test('an erasure that was interrupted goes on when it is repeated, also for addresses it had emptied already', async () => {
@@ -283,7 +259,7 @@ test('an erasure that was interrupted goes on when it is repeated, also for addr
   expect(done.isResumed).toBe(true)
   expect(await rows('select count(*)::int as n from sync.erasures')).toEqual([{ n: 1 }])
   await expectNoTrace([ADDRESS, PERSON.userId, 'xylograph'])
-  await expect(eraseUser(pool, REQUEST)).rejects.toThrow(/was erased already, on/)
+  await expect(eraseUser(pool, REQUEST)).rejects.toThrow('so nothing was erased')
 })
 
 test('runs go on beside erasures, and what they write holds nothing of the person', async () => {

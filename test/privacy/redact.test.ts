@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { redactText } from '../../src/core/sync/record/received.ts'
 import {
   emailPseudonymOf,
@@ -20,18 +20,14 @@ interface Person {
   readonly names?: readonly string[]
 }
 
-function erasureOf({ userId, emails = [], names = [] }: Person, organizationId?: string) {
-  return {
-    organizationId: organizationId ?? null,
+/** Redacts these erased people. */
+function erasing(...people: Person[]): Redaction {
+  const erasures = people.map(({ userId, emails = [], names = [] }) => ({
+    organizationId: null,
     pseudonym: userId === undefined ? 'erased:' : pseudonymOf(SALT, userId),
     emailHashes: emails.map((email) => hashEmail(SALT, email)),
     nameHashes: names.map((name) => hashName(SALT, name)),
-  }
-}
-
-/** Redacts these erased people. */
-function erasing(...people: Person[]): Redaction {
-  const erasures = people.map((person) => erasureOf(person))
+  }))
   return { email: null, keepsUnknown: true, erased: erasedIn(SALT, erasures, 'org') }
 }
 
@@ -40,12 +36,19 @@ const HASH = emailPseudonymOf(SALT, ADDRESS)
 const ID = 'user-17'
 const PSEUDONYM = pseudonymOf(SALT, ID)
 const NAME = 'Wilhelmine "Zzyzx" Ürgens'
-const PERSON = erasing({ userId: ID, emails: [ADDRESS], names: [NAME] })
+const BY_42 = pseudonymOf(SALT, '42')
+const PERSON = erasing(
+  { userId: ID, emails: [ADDRESS, '明@x.example'], names: [NAME] },
+  { userId: '42' },
+)
 const DROP: Redaction = { email: () => null, keepsUnknown: true, erased: null }
 const BOB = { commentId: 42, from: { userId: 'bob' } }
 
+/** Expects how fields of a comment are redacted, and that redacting again changes nothing. */
 function expectMembers(of: object, redacted: object, redaction = PERSON): void {
-  expect(redactComment({ ...BOB, ...of }, redaction)).toEqual({ ...BOB, ...redacted })
+  const once = redactComment({ ...BOB, ...of }, redaction)
+  expect(once).toEqual({ ...BOB, ...redacted })
+  expect(redactComment(once, redaction)).toEqual(once)
 }
 
 test('pseudonyms and hashes are the same in every version, because databases contain them', () => {
@@ -60,33 +63,16 @@ test('pseudonyms and hashes are the same in every version, because databases con
     'erased:442aad9074ce2452191876740edee960',
     'hmac:bfaa1330ed2e306c06319190e1c74e19',
   ])
-  const [id, email, name] = [pseudonymOf, hashEmail, hashName]
-  const digits = [id, email, name].map((hashOf) => hashOf(SALT, 'ann').slice(-32))
+  const digits = [pseudonymOf, hashEmail, hashName].map((hash) => hash(SALT, 'ann').slice(-32))
   expect(new Set(digits).size).toBe(3)
-  expect(id(SALT, 'Ann')).not.toBe(id(SALT, 'ann'))
-  expect(id(Buffer.from('another salt'), 'ann')).not.toBe(id(SALT, 'ann'))
-  const hash = email(SALT, 'ann@x.example')
-  expect(email(SALT, ' An\0n@X.example\n')).toBe(hash)
-  expect(email(SALT, hash)).toBe(hash)
+  expect(pseudonymOf(SALT, 'Ann')).not.toBe(pseudonymOf(SALT, 'ann'))
+  expect(pseudonymOf(Buffer.from('another salt'), 'ann')).not.toBe(pseudonymOf(SALT, 'ann'))
+  const hash = hashEmail(SALT, 'ann@x.example')
+  for (const same of [' An\0n@X.example\n', hash]) expect(hashEmail(SALT, same)).toBe(hash)
   for (const other of [`x${hash}`, `${hash}0`, hash.slice(0, -1), hash.toUpperCase()])
-    expect(email(SALT, other)).not.toBe(other)
-  expect(name(SALT, ' ZOE\u0308/o neil.')).toBe(name(SALT, 'Zoë O’Neil'))
-  expect(name(SALT, 'ab c')).not.toBe(name(SALT, 'a bc'))
-})
-
-test('an erasure of one organization applies to that organization only', () => {
-  const ann = erasureOf({ userId: 'ann', emails: ['ann@x.example'], names: ['Ann'] }, 'o')
-  const erased = erasedIn(SALT, [ann, erasureOf({ userId: 'cid' }, 'p')], 'o')
-  for (let n = 0; n < 2; n += 1) {
-    expect(erased?.pseudonymOf('ann')).toBe(pseudonymOf(SALT, 'ann'))
-    expect(erased?.pseudonymOfEmail('ann@x.example')).toMatch(/^erased:/)
-    expect([erased?.pseudonymOf('cid'), erased?.pseudonymOfEmail('cid@x.example')]).toEqual([
-      null,
-      null,
-    ])
-  }
-  expect([erased?.hasName('ann'), erased?.hasName('cid')]).toEqual([true, false])
-  expect(erasedIn(SALT, [ann], 'other')).toBeNull()
+    expect(hashEmail(SALT, other)).not.toBe(other)
+  expect(hashName(SALT, ' ZOE\u0308/o neil.')).toBe(hashName(SALT, 'Zoë O’Neil'))
+  expect(hashName(SALT, 'ab c')).not.toBe(hashName(SALT, 'a bc'))
 })
 
 const each = (text: string, write: (character: string, place: number) => string) =>
@@ -128,64 +114,37 @@ test.each([
   `a.${ADDRESS} x${ADDRESS} a_b@unlisted.example`,
   `${ADDRESS}.com W.Zzyzx+a_b@very.unlisted.example`,
   `o'${ADDRESS} ${encodeURIComponent(`x.${ADDRESS}`)}`,
+  '小明@x.example',
   'https://x.example/%zz?x=@&y=%C3%28',
 ])('an address of another person stays: %s', (text) => {
   const of = { commentText: text, x: text }
   expectMembers(of, of)
 })
 
-test('an address in another script is compared as a whole', () => {
-  const person = erasing({ emails: ['明@x.example', 'n/a'] })
-  const of = { commentText: '小明@x.example', x: 'n/a' }
-  expectMembers(of, of, person)
-  const commentText = emailPseudonymOf(SALT, '明@x.example')
-  expectMembers({ commentText: '明@x.example' }, { commentText }, person)
-})
+const LONG = 'a1'.repeat(512)
 
-describe('an id is replaced', () => {
-  const long = 'a1'.repeat(512)
-  test.each<[id: string, of: object, redacted: (pseudonym: string) => object]>([
-    [ID, { x: ID, readBy: [ID, 'user-18'] }, (it) => ({ x: it, readBy: [it, 'user-18'] })],
-    [
-      ID,
-      { readBy: { [ID]: 1, 'user-18': 2, '\0user-17': 3 } },
-      (it) => ({ readBy: { [it]: 3, 'user-18': 2 } }),
-    ],
-    [
-      ID,
-      { commentText: `See /u/${ID}#x, www.x.example/${ID}.`, x: `https://x.example/u/${ID}/a` },
-      (it) => ({
-        commentText: `See /u/${it}#x, www.x.example/${it}.`,
-        x: `https://x.example/u/${it}/a`,
-      }),
-    ],
-    [ID, { link: 'x.html?by=user%2d17&x=1' }, (it) => ({ link: `x.html?by=${it}&x=1` })],
-    ['auth0|5 f/7', { x: '/u/auth0%7C5%20f%2F7?x' }, (it) => ({ x: `/u/${it}?x` })],
-    ['ann', { x: 'ann' }, (it) => ({ x: it })],
-    [long, { x: long }, (it) => ({ x: it })],
-    ['ab', { readBy: ['ab'], x: 'ab' }, (it) => ({ readBy: [it], x: 'ab' })],
-    [
-      '42',
-      {
-        assigneeId: 42,
-        readBy: ['42', 42, '43'],
-        seen_by: { 42: '2026-01-01' },
-        author: { id: 42, name: 'May' },
-        reactions: [{ userId: 42, emoji: 'x' }],
-        watchers: [{ key: '42' }, { valid: '42', idle: 42 }],
-      },
-      (it) => ({
-        assigneeId: it,
-        readBy: [it, it, '43'],
-        seen_by: { [it]: '2026-01-01' },
-        author: { id: it },
-        reactions: [{ userId: it }],
-        watchers: [{ key: it }, { valid: '42', idle: 42 }],
-      }),
-    ],
-  ])('%.20s from %j', (id, of, redacted) => {
-    expectMembers(of, redacted(pseudonymOf(SALT, id)), erasing({ userId: id }))
-  })
+test.each<[id: string, of: (id: unknown) => object, written?: unknown]>([
+  [ID, (id) => ({ x: id, readBy: [id, 'user-18'], votes: { [`${id}`]: 1, 'user-18': 2 } })],
+  [ID, (id) => ({ readBy: { [`${id}`]: 1 } }), '\0user-17'],
+  [ID, (id) => ({ commentText: `See /u/${id}#x, www.x.example/${id}.`, x: `https://x/u/${id}/a` })],
+  [ID, (id) => ({ link: `x.html?by=${id}&x=1` }), 'user%2d17'],
+  ['auth0|5 f/7', (id) => ({ x: `/u/${id}?x` }), 'auth0%7C5%20f%2F7'],
+  ['ann', (id) => ({ x: id })],
+  [LONG, (id) => ({ x: id })],
+  ['ab', (id) => ({ readBy: [id], x: 'ab' })],
+  ...['42', 42].map((written): [string, (id: unknown) => object, unknown] => [
+    '42',
+    (id) => ({
+      assigneeId: id,
+      readBy: [id, '43'],
+      seen_by: { [`${id}`]: '2026-01-01' },
+      author: { id },
+      watchers: [{ userId: id }, { key: `${id}` }, { valid: '42', idle: 42 }],
+    }),
+    written,
+  ]),
+])('an id %.20s is replaced', (id, of, written = id) => {
+  expectMembers(of(written), of(pseudonymOf(SALT, id)), erasing({ userId: id }))
 })
 
 const ENCODED = `{"userId":"${ID}","to":"${ADDRESS.replace('@', String.raw`\u0040`)}"}`
@@ -193,7 +152,7 @@ const ENCODED = `{"userId":"${ID}","to":"${ADDRESS.replace('@', String.raw`\u004
 test.each<[person: Person, of: object]>([
   [{ userId: 'ann' }, { commentText: 'ann', x: 'see ann, "ann" and/ann' }],
   [{ userId: ID }, { commentText: `See ${ID}, "${ID}"`, x: `https://x.example/a-${ID}?x=${ID}-b` }],
-  [{ userId: 'a1'.repeat(513) }, { x: 'a1'.repeat(513) }],
+  [{ userId: `${LONG}a` }, { x: `${LONG}a` }],
   [{ userId: '1234567' }, { x: '1234567', n: 1.5, link: '/users/1234567?userId=1234567' }],
   [{ userId: '1.5' }, { x: '1.5' }],
   [
@@ -236,65 +195,45 @@ test.each<[row: object, redacted?: object]>([
     { comment_text: ID, author_user_id: ID, rest: { by: ID } },
     { comment_text: ID, author_user_id: PSEUDONYM, rest: { by: PSEUDONYM } },
   ],
-  [{ path: ['readBy', ID, 'at'] }, { path: ['readBy', PSEUDONYM, 'at'] }],
+  [{ path: ['readBy', '[]', ID, 'at'] }, { path: ['readBy', '[]', PSEUDONYM, 'at'] }],
+  [{ path: ['owners', '[]', '42', '42'] }, { path: ['owners', '[]', BY_42, '42'] }],
 ])('a row of a table: %j', (row, redacted = row) => {
   expect(redactRow(row, PERSON)).toEqual(redacted)
 })
 
-test('a path to a member is redacted by the name before, over arrays', () => {
-  const by = pseudonymOf(SALT, '42')
-  const path = (...names: string[]) => redactRow({ path: names }, erasing({ userId: '42' }))['path']
-  expect(path('owners', '[]', '42')).toEqual(['owners', '[]', by])
-  expect(path('42', 'months', '42')).toEqual(['42', 'months', '42'])
+type Of = (id: string, email: string, name: string) => object
+
+test.each<[of: Of]>([
+  [(_, email, name) => ({ x: { email2: email, assigneeName: name, text: `Ask ${NAME}` } })],
+  [(id, _, name) => ({ who: [id, 'user-18'], names: [name, 'Bob'] })],
+  [(id, _, name) => ({ x: { [id]: 1, name }, title: NAME })],
+  [(id) => ({ readers: [{ userId: id }], status: NAME, title: NAME })],
+  [(id, _, name) => ({ x: { id, name, size: 1 } })],
+  [() => ({ commentText: NAME, author: { title: NAME } })],
+  [() => ({ x: { email: 'bob@x.example', name: 'Bob' }, title: NAME })],
+  [() => ({ x: 'erased:draft', title: NAME })],
+  [(_, email) => ({ commentText: email, title: NAME })],
+  [(id, _, name) => ({ by: id, status: NAME, title: name })],
+])('a name is replaced as a whole value beside an id or address: %s', (of) => {
+  expectMembers(of(ID, ADDRESS, NAME), of(PSEUDONYM, HASH, 'erased'))
 })
 
-describe('a name is replaced as a whole value beside an id or address of the person', () => {
-  test.each<[object, object?]>([
-    [
-      { assignee: { assigneeEmail: ADDRESS, assigneeName: NAME, text: `Ask ${NAME}` } },
-      { assignee: { assigneeEmail: HASH, assigneeName: 'erased', text: `Ask ${NAME}` } },
-    ],
-    [
-      { tags: [{ text: '@wilhelmine zzyzx ürgens', contact: { userId: ID, name: NAME } }] },
-      { tags: [{ text: 'erased', contact: { userId: PSEUDONYM } }] },
-    ],
-    [
-      { who: [ID, 'user-18'], names: [NAME, 'Bob'] },
-      { who: [PSEUDONYM, 'user-18'], names: ['erased', 'Bob'] },
-    ],
-    [
-      { x: { [ID]: 1, name: NAME }, title: NAME },
-      { x: { [PSEUDONYM]: 1, name: 'erased' }, title: NAME },
-    ],
-    [
-      { readers: [{ userId: ID }], status: NAME, title: NAME },
-      { readers: [{ userId: PSEUDONYM }], status: NAME, title: NAME },
-    ],
-    [{ x: { id: ID, name: NAME, size: 1 } }, { x: { id: PSEUDONYM, name: 'erased', size: 1 } }],
-    [{ x: { id: 'doc-1', email: ADDRESS } }, { x: {} }],
-    [{ commentText: NAME, author: { title: NAME } }],
-    [{ x: { email: 'bob@x.example', name: 'Bob' }, title: NAME }],
-    [{ x: 'erased:draft', title: NAME }],
-    [
-      { commentText: ADDRESS, title: NAME },
-      { commentText: HASH, title: NAME },
-    ],
-    [
-      { by: ID, status: NAME, title: NAME },
-      { by: PSEUDONYM, status: NAME, title: 'erased' },
-    ],
-    [
-      { to: hashEmail(SALT, ADDRESS), id: { id: ` ${ADDRESS} ` } },
-      { to: HASH, id: { id: HASH } },
-    ],
-    [
-      { replies: [{ commentId: 7, commentText: 'mine', from: { userId: ID, name: 'W' } }] },
-      { replies: [{ commentId: 7, from: { userId: PSEUDONYM } }] },
-    ],
-  ])('%j', (of, redacted = of) => {
-    expectMembers(of, redacted)
-  })
-})
+test.each<[of: object, redacted: object]>([
+  [
+    { tags: [{ text: '@wilhelmine zzyzx ürgens', contact: { userId: ID, name: NAME } }] },
+    { tags: [{ text: 'erased', contact: { userId: PSEUDONYM } }] },
+  ],
+  [{ author: { id: ID, name: 'W' } }, { author: { id: PSEUDONYM } }],
+  [{ x: { id: 'doc-1', email: ADDRESS } }, { x: {} }],
+  [
+    { to: hashEmail(SALT, ADDRESS), id: { id: ` ${ADDRESS} ` } },
+    { to: HASH, id: { id: HASH } },
+  ],
+  [
+    { replies: [{ commentId: 7, commentText: 'mine', from: { userId: ID, name: 'W' } }] },
+    { replies: [{ commentId: 7, from: { userId: PSEUDONYM } }] },
+  ],
+])('the object of the person is replaced: %j', expectMembers)
 
 const STATE = {
   commentId: 7,
@@ -347,23 +286,6 @@ test.each<[of: object, redacted?: object]>([
   expect(redactUser(of, PERSON)).toEqual(redacted)
 })
 
-test('redacting again changes nothing, and one person after the other equals both at once', () => {
-  const people = [
-    { userId: ID, emails: [ADDRESS], names: ['Wilhelmine Ürgens'] },
-    { userId: 'user-18', emails: ['b@x.example'], names: ['Bob Bright'] },
-  ] as const
-  const record = {
-    commentId: 1,
-    commentText: `b@x.example ${ADDRESS}`,
-    from: { userId: 'c', email: 'b@x.example', name: 'Bob Bright' },
-    both: { a: ADDRESS, b: 'user-18', names: ['Bob Bright', 'Wilhelmine Ürgens'] },
-  }
-  const once = redactComment(record, erasing(...people))
-  expect(redactComment(once, erasing(...people))).toEqual(once)
-  const first = redactComment(record, erasing(people[0]))
-  expect(redactComment(first, erasing(people[1]))).toEqual(once)
-})
-
 test('PRIVACY_EMAIL finds addresses by the name of the member and by their form', () => {
   const user = {
     userId: 'ann@x.example',
@@ -395,25 +317,19 @@ test('PRIVACY_EMAIL finds addresses by the name of the member and by their form'
   })
 })
 
-test('with PRIVACY_EMAIL too, pseudonyms stay and addresses of others are hashed or left out', () => {
+test('with PRIVACY_EMAIL too, pseudonyms stay', () => {
   const user = {
     userId: 'bob',
     email: 'bob@x.example',
-    workEmail: 'none',
     oldEmail: ADDRESS,
     replyEmail: `W <${ADDRESS}>`,
-    home: { phone: 'bob@x.example' },
   }
   const erased = { userId: 'bob', oldEmail: HASH, replyEmail: `W <${HASH}>` }
-  const hash = (email: string) => hashEmail(SALT, email)
-  expect(redactUser(user, { ...PERSON, email: hash })).toEqual({
-    ...erased,
-    email: hash('bob@x.example'),
-    workEmail: hash('none'),
-    home: { phone: hash('bob@x.example') },
-  })
-  expect(redactUser(user, { ...PERSON, email: () => null })).toEqual({ ...erased, home: {} })
-  expect(redactUser(erased, { ...PERSON, email: hash })).toEqual(erased)
+  const hashing = { ...PERSON, email: (email: string) => hashEmail(SALT, email) }
+  const hashed = { ...erased, email: hashEmail(SALT, 'bob@x.example') }
+  expect(redactUser(user, hashing)).toEqual(hashed)
+  expect(redactUser(hashed, hashing)).toEqual(hashed)
+  expect(redactUser(user, { ...PERSON, email: () => null })).toEqual(erased)
 })
 
 test('an item that is no object is redacted as a value', () => {
@@ -432,17 +348,13 @@ test('JSON keeps a member __proto__, every digit, and of two members with one na
   expect(redacted('{"userId":"bob","__proto__":{"email":"b@x.example","a":1}}')).toBe(
     '{"userId":"bob","__proto__":{"a":1}}',
   )
-  expect(
-    redacted('{"userId":"bob","n":12345678901234567890.10,"email":"b@x.example","m":1,"m":2}'),
-  ).toBe('{"userId":"bob","n":12345678901234567890.10,"m":2}')
-  const nested = (depth: number) => `{"x":${'['.repeat(depth)}${']'.repeat(depth)}}`
-  expect(redacted(nested(5000))).toBe(nested(101))
+  const text = '{"userId":"bob","n":12345678901234567890.10,"email":"b@x.example","m":1,"m":2}'
+  expect(redacted(text)).toBe('{"userId":"bob","n":12345678901234567890.10,"m":2}')
 })
 
-test('rules read erasures only if there is a new one, and empty members that are nested too deep', async () => {
-  const rowOf = (erasureId: number, userId: string, organizationId?: string) => {
-    const { pseudonym } = erasureOf({ userId }, organizationId)
-    return [erasureId, organizationId ?? null, pseudonym, [], []]
+test('rules read erasures only if there is a new one, and empty fields that are nested too deep', async () => {
+  const rowOf = (erasureId: number, userId: string, organizationId: string | null) => {
+    return [erasureId, organizationId, pseudonymOf(SALT, userId), [], []]
   }
   const erasures = [rowOf(1, 'ann', 'p')]
   const { client, asked } = answeringTables({
@@ -450,33 +362,23 @@ test('rules read erasures only if there is a new one, and empty members that are
     'privacy/salt': [[SALT]],
   })
   const keeper = new RulesKeeper(client as never, { email: 'keep', raw: 'keep' })
-  const of = async (lastErasure: number | null) => ({
-    rules: await keeper.of({ lastErasure, writtenMember: 'a.b', reportTimeZone: 'UTC' }),
-    reads: asked.splice(0).map(([name]) => name),
-  })
-  const none = await of(null)
-  expect([none.rules.redact('p'), none.rules.writtenPath, none.reads]).toEqual([
-    null,
-    ['a', 'b'],
-    [],
-  ])
+  const of = async (lastErasure: number | null) => {
+    const rules = await keeper.of({ lastErasure, writtenMember: 'a.b', reportTimeZone: 'UTC' })
+    return { rules, reads: asked.splice(0).map(([name]) => name) }
+  }
+  expect(await of(null)).toMatchObject({ rules: { writtenPath: ['a', 'b'] }, reads: [] })
   const first = await of(1)
   expect(first.reads).toEqual(['privacy/erasures', 'privacy/salt'])
   expect(first.rules.redact('o')).toBeNull()
   const ann = { userId: pseudonymOf(SALT, 'ann') }
   expect(first.rules.redact('p')?.users({ userId: 'ann' })).toEqual(ann)
   expect(await of(1)).toEqual({ rules: first.rules, reads: [] })
-  erasures.push(rowOf(2, 'bob'))
+  erasures.push(rowOf(2, 'bob', null))
   const { rules } = await of(2)
-  const nested = (depth: number, inside = '1') =>
-    JSON.parse('[['.repeat(depth) + inside + ']]'.repeat(depth))
-  const comment = { commentId: 1, x: nested(45), y: { a: nested(2500), b: 2 } }
-  expect(rules.redact('o')?.comments(comment)).toMatchObject({ x: nested(45), y: { b: 2 } })
-  expect(
-    rules.redact('o')?.comments({ x: JSON.parse('['.repeat(5000) + ']'.repeat(5000)) }),
-  ).toEqual({
-    x: JSON.parse('['.repeat(101) + ']'.repeat(101)),
-  })
+  const nested = (depth: number) => JSON.parse('['.repeat(depth) + ']'.repeat(depth))
+  const comment = { x: nested(90), y: { a: nested(5000), b: 2 }, z: nested(5000) }
+  const read = { x: nested(90), y: { b: 2 }, z: nested(101) }
+  expect(rules.redact('o')?.comments(comment)).toMatchObject(read)
   expect((await keeper.now()).redact('o')).not.toBeNull()
   const hashing = new RulesKeeper(client as never, { email: 'hash', raw: 'keep' })
   const blank = { userId: 'u', email: ' ' }

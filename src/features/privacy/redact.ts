@@ -43,8 +43,8 @@ const IS_KEY = /^_?(id|ids|key|value)$/i
 const LEFT_OUT = Symbol('left out')
 
 /**
- * A received comment without what may not be stored. A comment by an erased person loses its words. In the words of others,
- * only addresses of an erased person and ids in URLs are replaced.
+ * A received comment without what may not be stored. A comment by an erased person loses its words. In comments of other
+ * users, only addresses of an erased person and ids in URLs are replaced.
  */
 export function redactComment(item: unknown, redaction: Redaction): unknown {
   if (!isObject(item)) return redactOther(item, redaction)

@@ -11,7 +11,7 @@ const COLUMN = z.object({
 })
 export type Column = z.infer<typeof COLUMN>
 
-/** Every row's `columns` are found in `toColumns` of another relation; `to` is `schema.relation`. */
+/** The `columns` of every row occur in `toColumns` of another relation; `to` is `schema.relation`. */
 const REFERENCE = z.object({
   columns: z.string().array(),
   to: z.string(),
@@ -23,7 +23,7 @@ export const RELATION = z.object({
   schema: z.string(),
   name: z.string(),
   kind: z.enum(['table', 'view', 'type']),
-  /** In a {@link Relation} without the sentence that names the key of a view. */
+  /** Without the sentence that names the key of a view, after readDictionary. */
   comment: z.string().nullable(),
   columns: COLUMN.array(),
   /** Column names; empty where no column or columns are unique. */
@@ -38,19 +38,19 @@ export const RELATION = z.object({
 })
 export type Relation = z.infer<typeof RELATION>
 
-/** What the database itself says of the tables that people query. */
+/** The database's own description of the tables that people query. */
 export interface Dictionary {
   readonly schemas: readonly RowOf<typeof reports.dictionarySchemas>[]
   readonly relations: readonly Relation[]
   readonly functions: readonly RowOf<typeof reports.dictionaryFunctions>[]
 }
 
-/** The schemas that people query, in the order in which they should look. */
+/** The schemas that people query, the most useful one first. */
 const SCHEMAS: readonly string[] = ['reporting', 'collab', 'sync']
 
 /**
- * Reads comments, types, keys and references from PostgreSQL's catalog. Views have no constraints: their keys stand at
- * the end of their comments (`Key: a, b.`), and what they refer to follows from the keys of the catalog's views.
+ * Reads comments, types, keys and references from PostgreSQL's catalog. Views have no constraints: their comments end with
+ * the key (`Key: a, b.`), and a view references each view of the catalog whose whole key it has.
  */
 export async function readDictionary(database: Database): Promise<Dictionary> {
   const given = { schemas: SCHEMAS }
@@ -80,7 +80,7 @@ function withoutNamedKey(relation: Relation): Relation {
   }
 }
 
-/** The views of what the catalog lists: whatever carries their whole key refers to them. */
+/** The views of the objects in the catalog. */
 const CATALOG_VIEWS = ['organizations', 'documents', 'annotations', 'user_groups']
 
 function referencesOfView(view: Relation, all: readonly Relation[]): Reference[] {

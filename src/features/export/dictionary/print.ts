@@ -1,9 +1,9 @@
 import type { Column, Dictionary, Reference, Relation } from './dictionary.ts'
 
 /**
- * A dbt `sources.yml`: one source a schema that analysts may read, with tests. A key of several columns is tested with a test
- * of the package in sql/dbt; what refers to one column with dbt's own `relationships`.
- * @param freshnessPromiseS how old the newest check of a source may get before dbt warns; twice that is an error
+ * A dbt `sources.yml` with tests: one source for each schema that analysts may read. A test of the package in sql/dbt checks
+ * keys of several columns; dbt's own `relationships` checks references of one column.
+ * @param freshnessPromiseS age of a source's newest check from which dbt warns; twice that is an error
  */
 export function dictionaryDbt(
   { schemas, relations }: Dictionary,
@@ -74,7 +74,7 @@ function columnLines(column: Column, { key, references }: Relation): string[] {
   ]
 }
 
-/** A JSON text is a YAML text. */
+/** A JSON string is a YAML string. */
 function quoted(text: string | null): string {
   return JSON.stringify(text ?? '')
 }
@@ -126,7 +126,7 @@ function relationSection(relation: Relation): string {
   ].join('\n\n')
 }
 
-/** False where another reference contains all of its columns, as that to an annotation those to its document. */
+/** False if another reference contains all of its columns, as a reference to an annotation contains that to its document. */
 function isWidest({ columns }: Reference, _: number, all: readonly Reference[]): boolean {
   return !all.some(
     (other) =>

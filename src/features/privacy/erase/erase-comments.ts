@@ -16,8 +16,8 @@ type FoundComment = RowOf<typeof erase.findComments>
 const COMMENTS_A_CHUNK = 500
 
 /**
- * Empties a person's comments and their history, and removes the person from comments of others. Each chunk locks its batch
- * as a commit does, and nothing else that a commit waits for.
+ * Empties a person's comments and their history, and removes the person from comments of other users. Each chunk locks
+ * its batch as a commit does, and nothing else that a commit waits for.
  * @returns how many comments of other users contain the person's name
  */
 export async function eraseComments(

@@ -8,7 +8,7 @@ import * as userStatements from '../../../core/database/statements/users.ts'
 import { eraseUserRecord } from './erase-record.ts'
 import type { Person } from './person.ts'
 
-/** Rows of others that are rewritten in one transaction. */
+/** Rows of other users that are rewritten in one transaction. */
 const USERS_A_CHUNK = 200
 
 /** Replaces the id by the pseudonym in every current listing, batch after batch. */
@@ -32,7 +32,7 @@ export async function eraseMember(
   }
 }
 
-/** Empties the person's rows of users, and removes the person from rows of others. */
+/** Empties the person's rows of users, and removes the person from rows of other users. */
 export async function eraseUsers(
   database: Database,
   { organizationKeys }: ErasePlace,
