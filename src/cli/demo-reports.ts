@@ -4,10 +4,10 @@ import { count, shorten, time } from '../documents/format.ts'
 import { heading, print } from './output.ts'
 import { table } from './table.ts'
 
-/** A few questions that analysts ask, answered from `reporting` and `collab`. */
+/** Examples of reports from `reporting` and `collab`. */
 export type DemoReports = Awaited<ReturnType<typeof readDemoReports>>
 
-/** Asks them; `commentHistory` is empty where no comment was ever edited. */
+/** Reads them. `commentHistory` is empty if no comment was edited. */
 export async function readDemoReports(database: Database) {
   return {
     commentsPerDay: await demo.commentsPerDay.all(database),
@@ -17,18 +17,17 @@ export async function readDemoReports(database: Database) {
   }
 }
 
-/** Prints what analysts can ask, each answer as a table with the view it comes from. */
+/** Prints each report as a table, with the name of its view. */
 export function printDemoReports(reports: DemoReports): void {
   const titles = {
     commentsPerDay: 'Comments a day, all organizations (reporting.comment_activity_daily)',
     mostDiscussedDocuments: 'Most discussed documents (reporting.comments)',
     commentHistory: 'The history of one comment (collab.comment_versions)',
-    freshness: 'How fresh it is (reporting.freshness)',
+    freshness: 'Age of the data (reporting.freshness)',
   } satisfies Record<keyof DemoReports, string>
   for (const [name, title] of Object.entries(titles)) {
     const rows: readonly Readonly<Record<string, unknown>>[] = reports[name as keyof DemoReports]
     const columns = Object.entries(rows[0] ?? {}).map(([column, value]) => ({
-      // As `lastUpdated`.
       head: column.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`),
       align: typeof value === 'number' ? ('right' as const) : ('left' as const),
     }))

@@ -53,7 +53,15 @@ export function ownId(kind: ThingKind, ids: ThingIds): string {
   return String(ids[IDS_OF_KIND[kind].at(-1) as keyof ThingIds])
 }
 
-/** The thing that holds another one; null for an organization. */
+/** The IDs of a thing in another one. @param id its own */
+export function idsWithin(parent: ThingIds, kind: ThingKind, id: string): ThingIds {
+  const names = IDS_OF_KIND[kind]
+  const own = kind === 'comment' ? Number(id) : id
+  const ids = names.map((name) => [name, name === names.at(-1) ? own : parent[name]])
+  return IdsSchema.parse(Object.fromEntries(ids))
+}
+
+/** The thing that contains another one; null for an organization. */
 export function parentOf(ids: ThingIds): ThingIds | null {
   const { organizationId, documentId, annotationId, commentId } = ids
   if (commentId !== undefined) return { organizationId, documentId, annotationId }
@@ -114,7 +122,7 @@ const LifeEntrySchema = z
       .array(WordsSchema)
       .nullable()
       .describe(
-        'The text of a version of a comment, by words, against the version before. Above 1,000 words the two texts.',
+        'The text of a version of a comment, compared by words with the previous version; both texts if they are long.',
       ),
   })
   .meta({ id: 'LifeEntry', description: 'One event in the life of a thing.' })

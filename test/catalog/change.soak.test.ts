@@ -406,7 +406,7 @@ describe('on the command line', () => {
     )
     expect(groups.stdout).toMatch(/user groups +2 +0 +0/)
     const again = await run('add', '--organization', 'acme')
-    expect(again.stdout).toBe('Nothing to change: the catalog is so already.\n')
+    expect(again.stdout).toBe('Nothing to change.\n')
     const listed = await run('list', '--organization', 'acme', '--limit', '2')
     expect(listed.stdout).toMatch(/user group +guests +never[^]*user group +staff +never/)
     const [, cursor = ''] = /--cursor (\S+)/.exec(listed.stderr) ?? []
@@ -430,7 +430,7 @@ describe('on the command line', () => {
     const shown = await run('show', ...scope, '--annotation', 'a1', '--json')
     expect(JSON.parse(shown.stdout)).toEqual({ ...FIRST, active: false })
     expect((await run('show', ...scope)).stdout).toBe(
-      'It is inactive: it is not asked for any more.\n',
+      'It is inactive: it is not fetched any more.\n',
     )
   })
 
@@ -442,7 +442,7 @@ describe('on the command line', () => {
       '--document needs exactly one organization in --organization.',
     ],
     [['remove', '--organization', ''], '--organization must not be empty.'],
-    [['show', '--group', 'g'], /^Name one thing: --organization/],
+    [['show', '--group', 'g'], /^Name one organization, document/],
     [['list', '--document', 'plan'], 'documentId needs organizationId.'],
     [['list', '--limit', '501'], 'limit must be a whole number from 1 to 500.'],
   ])('%j is wrong use', async (args, sentence) => {
@@ -458,12 +458,12 @@ describe('on the command line', () => {
     for (const args of [['--add'], ['--add', '--user', 'u1']])
       expect(await command.run(['run', ...args], environment)).toMatchObject({
         code: 2,
-        stderr: '--add needs --organization: there is nothing else to add.\n',
+        stderr: '--add needs --organization.\n',
       })
     const dry = ['run', '--add', '--dry-run', '--organization', 'acme']
     expect(await command.run(dry, environment)).toMatchObject({
       code: 2,
-      stderr: '--add changes the catalog, and --dry-run changes nothing: leave out one.\n',
+      stderr: '--add cannot be combined with --dry-run.\n',
     })
     expect(await planned()).toEqual([])
   })

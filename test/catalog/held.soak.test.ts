@@ -32,7 +32,7 @@ describe('as a person sees it', () => {
     const held = await run(['catalog', 'import', '-', '--prune'], text)
     expect(held.code).toBe(3)
     expect(held.stdout).toMatch(
-      /Of the 90 scopes that the catalog has, standard input lacks 40: more than a tenth of organization "acme"\. Nothing was changed\. If that is right: collab-sync accept --catalog 2\./,
+      /standard input lacks 40 of the 90 scopes in the catalog, and more than 10 % of 1 organization, most of "acme"\. The import is held, and the catalog is unchanged\. To apply it: collab-sync accept --catalog 2\./,
     )
     const json = await run(['catalog', 'import', '-', '--prune', '--json'], text)
     expect(json.code).toBe(3)
@@ -44,19 +44,21 @@ describe('as a person sees it', () => {
     const dry = await run(['catalog', 'import', '-', '--prune', '--dry-run'], text)
     expect(dry.code).toBe(3)
     expect(dry.stdout).toMatch(
-      /annotations +0 +0 +40 [^]*It would be held\. Nothing was changed: --dry-run\./,
+      /annotations +0 +0 +40 [^]*The import would be held\.\n\nNothing was changed: --dry-run\./,
     )
     expect(await run(['refuse', '--catalog', '2', '--reason', 'cut off'])).toMatchObject({
       code: 0,
     })
     const refused = await run(['catalog', 'import', '-', '--prune'], text)
     expect(refused.code).toBe(3)
-    expect(refused.stdout).toMatch(/an import that lacks just this was refused/)
+    expect(refused.stdout).toMatch(/an import that lacks the same scopes was refused/)
     expect((await run(['status'])).stdout).toMatch(
       /The catalog is unchanged: import 2 was refused, and its source still lacks the same 40 scopes\./,
     )
     const refusedDry = await run(['catalog', 'import', '-', '--prune', '--dry-run'], text)
-    expect(refusedDry.stdout).toMatch(/It would change nothing: an import that lacks just this was/)
+    expect(refusedDry.stdout).toMatch(
+      /The catalog is unchanged, because an import that lacks the same scopes was/,
+    )
     expect(await run(['catalog', 'import', '-', '--prune', '--accept-all'], text)).toMatchObject({
       code: 0,
     })
@@ -69,19 +71,19 @@ describe('as a person sees it', () => {
       ['accept', '--catalog', 'last'],
       "Option '--catalog <import>' argument 'last' is invalid. It must be a whole number from 1.",
     ],
-    [['accept'], 'Name a run, or give --listing, --organization or --catalog.'],
+    [['accept'], 'Give a RUN, --listing, --organization or --catalog.'],
     [
       ['accept', 'abcdef', '--catalog', '7'],
-      'Give --catalog, or what listings are meant, not both.',
+      '--catalog cannot be combined with RUN, --listing or --organization.',
     ],
-    [['refuse', '--listing', '1'], '--reason is missing: say why, for whoever looks later.'],
+    [['refuse', '--listing', '1'], '--reason is missing: it documents the decision.'],
     [
       ['accept', '--listing', '1', '--reason', 'x'],
       'Nothing that is held as listing 1 waits to be accepted.',
     ],
     [
       ['accept', '--catalog', '7', '--dry-run'],
-      '--dry-run is for listings; what an import lacks: catalog show.',
+      '--dry-run is for listings. For an import, use: collab-sync catalog show.',
     ],
     [
       ['refuse', '--catalog', '7', '--reason', 'x'.repeat(1001)],
@@ -89,7 +91,7 @@ describe('as a person sees it', () => {
     ],
     [
       ['catalog', 'import', '-', '--accept-all'],
-      '--accept-all is for --prune: without it nothing is deactivated.',
+      '--accept-all needs --prune: without it, nothing is deactivated.',
     ],
   ])('%j is wrong use', async (args, sentence) => {
     const { code, stdout, stderr } = await run(args, '')

@@ -172,7 +172,7 @@ test('a run that lost whole records ends with 3 until they are set aside, and ve
   expect(known.stdout).toMatch(/differing +0 /)
   expect(known.code).toBe(0)
 
-  expect((await command.run(['rejected'], settings)).stdout).toBe('Nothing is open.\n')
+  expect((await command.run(['rejected'], settings)).stdout).toBe('No rejected record is open.\n')
   const aside = await command.run(['rejected', 'list', '--set-aside'], settings)
   expect(aside.stdout).toContain('whole record')
   expect(await command.run(['rejected', 'restore', id], settings)).toMatchObject({ code: 0 })

@@ -48,15 +48,9 @@ const refuse = (status: number, code: string): Answering =>
   plain(status, JSON.stringify({ error: { status: code, message: 'as it is' } }))
 
 test.each<[string, Answering, Environment, number, RegExp]>([
-  ['all is right', service, {}, 0, /^ok +service +.* takes key and token/m],
-  [
-    'an address that ends in /v1',
-    service,
-    { path: '/v1' },
-    2,
-    /leave out \/v1 and what follows it/,
-  ],
-  ['the whole address of a call', service, { path: '/v1/users/get' }, 2, /leave out \/v1/],
+  ['all is right', service, {}, 0, /^ok +service +.* accepts key and token/m],
+  ['an address that ends in /v1', service, { path: '/v1' }, 2, /remove \/v1 and the rest/],
+  ['the whole address of a call', service, { path: '/v1/users/get' }, 2, /remove \/v1/],
   [
     '404 to everything',
     plain(404),
@@ -65,13 +59,13 @@ test.each<[string, Answering, Environment, number, RegExp]>([
     /is not the base address of the service.*\n.*correct COLLAB_API_URL/,
   ],
   ['a web page', plain(200, '<!doctype html><p>Hello'), {}, 2, /not the base address.*a web page/],
-  ['a redirect', plain(301), {}, 2, /leads elsewhere/],
+  ['a redirect', plain(301), {}, 2, /redirects \(/],
   [
     'key and token exchanged',
     service,
     { COLLAB_API_KEY: 'the-right-token', COLLAB_AUTH_TOKEN: 'the-right-key' },
     2,
-    /refuses the key or the token.*\n.*in the place of the other/,
+    /refuses the key or the token.*\n.*may be swapped/,
   ],
   [
     'a setting that is misspelt',
@@ -115,14 +109,8 @@ test.each<[string, Answering, Environment, number, RegExp]>([
     2,
     /COLLAB_AUTH_TOKEN_FILE: \/nowhere\/token cannot be read/,
   ],
-  ['a service that fails', plain(500), {}, 2, /gives no usable answer: .*HTTP 500/],
-  [
-    'a service that gets too many calls',
-    plain(429),
-    {},
-    0,
-    /^warn +service +.* gets too many calls/m,
-  ],
+  ['a service that fails', plain(500), {}, 2, /returns no usable response: .*HTTP 500/],
+  ['a service that gets too many calls', plain(429), {}, 0, /^warn +service +.* throttles calls/m],
   [
     'an organization that there is not',
     refuse(404, 'NOT_FOUND'),

@@ -93,8 +93,8 @@ describe('each surface', () => {
     const { stdout } = await command.run(args(), environment)
     expect(stdout).toMatch(
       budget === null
-        ? /^Run [\da-f-]{36} looks at 1 annotation\.\n$/
-        : /^Continuous refresh looks at 1 annotation next\.\n$/,
+        ? /^Run [\da-f-]{36} fetches 1 annotation\.\n$/
+        : /^Continuous refresh fetches 1 annotation next\.\n$/,
     )
   })
 

@@ -214,7 +214,7 @@ test('changes stops at its limit, says where to go on, and refuses wrong use', a
   expect(lines.map((line) => Object.keys(JSON.parse(line)))).toEqual(
     Array(2).fill(['cursor', 'object', 'change', 'key', 'row', 'at', 'run_id']),
   )
-  const after = /^2 changes\. Go on with --after (\S+)$/m.exec(stderr)?.[1] ?? ''
+  const after = /^2 changes\. Continue with --after (\S+)$/m.exec(stderr)?.[1] ?? ''
   const rest = await command.run(['changes', '--after', after, '--limit', '5'], settings)
   expect(rest.stdout.trimEnd().split('\n')).toHaveLength(5)
   const gone = await command.run(['changes', '--after', `000000000000${after.slice(12)}`], settings)

@@ -134,7 +134,9 @@ describe.each(THING_KINDS)('%s', (kind) => {
     expect(await show(...argsFor(missing))).toMatchObject({
       code: 2,
       stdout: '',
-      stderr: expect.stringMatching(new RegExp(`^Nothing is stored of .*"${missing[own]}".*\\n$`)),
+      stderr: expect.stringMatching(
+        new RegExp(`^Nothing is stored about .*"${missing[own]}".*\\n$`),
+      ),
     })
     const answer = await get(pathOf(missing))
     expect(answer.json()).toMatchObject({ status: 404, detail: expect.stringMatching(/no such/) })

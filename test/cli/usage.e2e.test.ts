@@ -46,7 +46,7 @@ describe('wrong use ends with 2, one sentence on stderr and nothing on stdout', 
     [['status', 'abcdef', '--cursor', 'x'], /^--cursor needs --failures\./],
     [['status', '--limit', '0'], /--limit <n>.*whole number from 1/],
     [['show'], /^Give ORGANIZATION, or --find TEXT\.\n$/],
-    [['show', 'acme', '--find', 'x'], /^--find cannot be combined with ids\.\n$/],
+    [['show', 'acme', '--find', 'x'], /^--find cannot be combined with IDs\.\n$/],
     [['show', '--find', 'x', '--user'], /^Option '--find <text>' cannot be used with .*--user/],
     [['show', '--find', ''], /^--find must not be empty\.\n$/],
     [['show', '--user', '--group', 'a', 'b'], /'--user' cannot be used with option '--group'/],
@@ -59,13 +59,13 @@ describe('wrong use ends with 2, one sentence on stderr and nothing on stdout', 
     [['show', 'acme', '--life', '?'], /^--life must be the nextCursor/],
     [
       ['show', 'acme', 'plan', 'ann-1', '-7'],
-      /^Nothing is stored of comment "-7" of acme \/ plan \/ ann-1;/,
+      /^Nothing is stored about comment "-7" of acme \/ plan \/ ann-1\./,
     ],
     [['schedule', 'set', '61 * * * *'], /^CRON must be a cron pattern of five fields/],
     [['schedule', 'set', '0 2 * * *', '--tz', 'Mars'], /^--tz must be an IANA time zone/],
     [['catalog', 'import', '/no/such/file'], /^\/no\/such\/file cannot be read/],
     [['status', '00000000'], /^There is no run "00000000"/],
-    [['status', 'abc'], /^RUN must be a run's id/],
+    [['status', 'abc'], /^RUN must be the ID of a run/],
     [['cancel', '00000000-0000-0000-0000-000000000000'], /^There is no run/],
   ])('%j', async (args, sentence) => {
     expect(await command.run(args, settings)).toMatchObject({
@@ -266,6 +266,6 @@ test('a catalog whose ids begin or end with a blank is warned of, by --dry-run t
     code: 0,
     stdout: expect.stringContaining('2 lines of standard input read.'),
     stderr:
-      'Warning: standard input has ids that begin or end with a blank (line 2). Such an id is kept as it is and differs from the same id without the blank.\n',
+      'Warning: standard input contains IDs that begin or end with a blank (line 2). Such an ID is not changed, and differs from the same ID without the blank.\n',
   })
 })

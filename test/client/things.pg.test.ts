@@ -94,8 +94,7 @@ test('a comment says why it is here or gone, by which run, and what each version
   const pruned = await get({ ...place, commentId })
   expect(pruned.life.items.map(({ runId }) => runId)).toEqual([null, null, null])
   expect(pruned.life.items.at(-1)).toMatchObject({
-    sentence:
-      'Version 2: the oldest that is kept (edited); earlier versions are not kept any more.',
+    sentence: 'Version 2: the oldest stored version (edited); earlier versions were pruned.',
     diff: [{ change: 'same', text: 'one 2 three' }],
   })
 })
@@ -260,7 +259,7 @@ test('a thing that left the catalog says by which import, and is not fetched', a
   expect(document.why.sentence).toMatch(
     /^Taken out of the catalog by import \d+ \(catalog remove, requested by a test\)\./,
   )
-  expect(document.checked.next).toBe('Not while it is out of the catalog.')
+  expect(document.checked.next).toBe('Never: it is not in the catalog.')
   expect(document.actions).toEqual(['add'])
   expect(document.life.items.map(({ event }) => event)).toContain('catalog')
   const [comment] = (await get(place)).beneath.items

@@ -98,13 +98,13 @@ test('status, the document and doctor tell it in words', async () => {
   const { scopes } =
     (await ask('select sum(scopes)::int as scopes from collab_store.batches'))[0] ?? {}
   expect(refresh.boundS).toBeCloseTo((1.09 * scopes) / 0.1)
-  expect(text).toMatch(/With this budget everything is looked at within \d+ min/)
+  expect(text).toMatch(/With this budget, every scope is checked within \d+ min/)
   const found = await checkRefresh(pool)
   expect(found).toMatchObject([
     {
       check: 'refresh',
       state: 'ok',
-      found: expect.stringMatching(/looks at everything within \d+ min/),
+      found: expect.stringMatching(/check every scope within \d+ min/),
     },
   ])
 })

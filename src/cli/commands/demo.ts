@@ -22,16 +22,13 @@ import { quietLog, withAppOn, withStore } from '../with-store.ts'
 import type { AppOpening } from '../with-store.ts'
 import { workOff } from './run.ts'
 
-/** Some 1,700 calls of 40 to 60 ms: long enough to watch, short enough to wait for. */
+/** About 1,700 calls: long enough to watch the progress. */
 const LATENCY_MS = 40
 const LATENCY_JITTER_MS = 20
 const CHANGES = 60
 const SEED = 7
 
-/**
- * `collab-sync demo`: the whole main job on this machine alone, against a local stand-in for the service. May be
- * repeated: the world is the same every time, so that a second demo finds little to write.
- */
+/** `collab-sync demo`: a complete example on this machine, with a stand-in for the service. Its data are the same each time. */
 export async function demo({ json }: { json?: boolean }): Promise<number> {
   const world = createWorld({
     seed: SEED,
@@ -41,7 +38,7 @@ export async function demo({ json }: { json?: boolean }): Promise<number> {
     commentsPerAnnotation: 5,
     usersPerOrganization: 30,
     groupsPerOrganization: 3,
-    // The comments' times count back from it: with the same midnight a second demo serves the same comments.
+    // A second demo on the same day serves the same comments.
     now: new Date(new Date().setUTCHours(0, 0, 0, 0)),
   })
   const standIn = await startStandIn({
@@ -62,9 +59,9 @@ export async function demo({ json }: { json?: boolean }): Promise<number> {
   }
 }
 
-const INTRODUCTION = `${paint.bold('The whole job, on this machine alone.')}
-A stand-in plays the service, PostgreSQL is an embedded one, the queue is kept in it.
-Nothing of yours is used: settings such as DATABASE_URL and REDIS_URL are left alone.`
+const INTRODUCTION = `${paint.bold('A complete example on this machine.')}
+It uses a stand-in for the service and an embedded PostgreSQL, which also stores the queue.
+It ignores your settings, such as DATABASE_URL and REDIS_URL.`
 
 async function show(
   store: Store,
@@ -73,16 +70,18 @@ async function show(
   json: boolean | undefined,
 ): Promise<number> {
   const say = json ? () => {} : print
-  say(heading('1. What there is to sync: a catalog'))
+  say(heading('1. Import a catalog'))
   const { lines } = await importDemoCatalog(store, world)
-  say(`  ${counted(lines, 'line')} imported, as collab-sync catalog import would.`)
+  say(`  ${counted(lines, 'line')} imported, as by collab-sync catalog import.`)
 
-  say(heading('2. The first run'))
+  say(heading('2. Run the first sync'))
   const firstRun = await runOnce(store, opening, json)
   say(describeRun(firstRun))
   if (firstRun.status !== 'succeeded') return giveUp(firstRun, json)
 
-  say(heading('3. The service goes on living, and the next run writes what changed'))
+  say(
+    heading('3. Change data at the service, and run a second sync, which writes only the changes'),
+  )
   const changes = randomChanges(world, { count: CHANGES, seed: SEED })
   say(`  ${inWords(changes)}.\n`)
   const secondRun = await runOnce(store, opening, json)
@@ -92,7 +91,7 @@ async function show(
   const reports = await readDemoReports(store.database)
   if (json) printJson({ catalogLines: lines, firstRun, secondRun, reports })
   else {
-    print(heading('4. What can be asked now'))
+    print(heading('4. Query the tables'))
     printDemoReports(reports)
     print(furtherSteps(opening))
   }
@@ -145,14 +144,14 @@ function inWords(changes: readonly Change[]): string {
 function furtherSteps({ settings }: AppOpening): string {
   const passwordFile = relative('', join(settings.home, 'password'))
   return [
-    heading('Look further (in a checkout: npx collab-sync …)'),
-    '  collab-sync psql --demo           asks in SQL, such as: select * from reporting.comments limit 5;',
-    '  collab-sync status --demo         the runs, and what needs a person',
-    '  collab-sync serve --demo          the same as pages, on http://127.0.0.1:8080',
-    `  (while it is up, any client can connect; its password is in ${passwordFile})`,
-    heading('Do it for real'),
-    '  1. put COLLAB_API_URL, COLLAB_API_KEY and COLLAB_AUTH_TOKEN into .env (see .env.example)',
-    '  2. set DATABASE_URL to a PostgreSQL of yours, or leave it to the embedded one: the demo has a home of its own',
-    '  3. collab-sync doctor, then migrate, then catalog import FILE, then run',
+    heading('Next steps (in a checkout: npx collab-sync …)'),
+    '  collab-sync psql --demo           opens psql; try: select * from reporting.comments limit 5;',
+    '  collab-sync status --demo         shows the runs and open problems',
+    '  collab-sync serve --demo          serves the pages on http://127.0.0.1:8080',
+    `  (while one of them runs, any client can connect; the password is in ${passwordFile})`,
+    heading('Use it with your service'),
+    '  1. Set COLLAB_API_URL, COLLAB_API_KEY and COLLAB_AUTH_TOKEN in .env (see .env.example).',
+    '  2. Set DATABASE_URL to use your own PostgreSQL instead of an embedded one.',
+    '  3. Run collab-sync doctor, migrate, catalog import FILE and run.',
   ].join('\n')
 }
