@@ -188,7 +188,7 @@ test('a limit, a cursor or an id that is none is refused by its name', async () 
     ]),
     [collabSync.listFailures({ cursor }), /^cursor must be the nextCursor/],
     [collabSync.listOrganizations({ cursor: forged(['organizations', 'a\0']) }), /^cursor must/],
-    [collabSync.listFailures({ runId: 'x' }), /^runId must be the id of a run/],
+    [collabSync.listFailures({ runId: 'x' }), /^runId must be the ID of a run/],
     [collabSync.listRejectedRecords({ runId: '' }), /^runId must be/],
     [collabSync.listHeld({ runId: 'x' }), /^runId must be/],
     [collabSync.listFailures({ organizationId: 'a\0' }), /^organizationId must not hold a NUL/],

@@ -94,7 +94,7 @@ test('exact ones come first, and what is left out is told', async () => {
   expect(notes).toEqual(['More than 20 documents match; 20 are shown.'])
   expect(await search('ro')).toEqual({
     items: [],
-    notes: ['A text of fewer than three characters finds only whole ids, names and addresses.'],
+    notes: ['A text of fewer than three characters finds only complete IDs, names and addresses.'],
   })
 })
 
@@ -136,7 +136,7 @@ test('a comment is found by its annotation or path and its number, and from four
   )
   const short = await search('42')
   expect(short.items).toEqual([])
-  expect(short.notes).toContain('Comments are searched by numbers of four digits or more.')
+  expect(short.notes).toContain('Comments are searched only by numbers with at least four digits.')
   expect((await search('99999999999999999999')).items).toEqual([])
 })
 
@@ -147,9 +147,9 @@ test('PRIVACY_EMAIL decides whether addresses are searched', async () => {
   live.world.dropUser(HERE, leaver.userId)
   const settings = { PRIVACY_EMAIL: 'hash' }
   await live.run({ settings })
-  const author = 'Comments whose author has an address and no user id are not found by the address.'
+  const author = 'Comments of authors without a user ID are not found by an address.'
   const hashed = onApp(await live.openApp(settings))
-  const whole = 'E-mail addresses are found only whole, because PRIVACY_EMAIL is hash.'
+  const whole = 'Only complete e-mail addresses are found, because PRIVACY_EMAIL is hash.'
   expect(await hashed.search({ q: 'w.zzyzx@UNLISTED.example' })).toEqual({
     items: [foundPerson({ isExact: true })],
     notes: [whole, author],

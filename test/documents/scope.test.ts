@@ -60,10 +60,10 @@ describe('a scope', () => {
       'scope.organizationUserGroupIds cannot be combined with documentId.',
     ],
     [{ ...thread, userIds: ['u'] }, 'scope.userIds cannot be combined with annotationId.'],
-    [{ ...thread, operations: ['users'] }, 'scope.operations users cannot be narrowed that way.'],
+    [{ ...thread, operations: ['users'] }, 'scope.operations users cannot be used with this scope.'],
     [
       { userIds: ['u'], operations: ['comments'] },
-      'scope.operations comments cannot be narrowed that way.',
+      'scope.operations comments cannot be used with this scope.',
     ],
   ])('that nothing can be asked with is refused by a sentence: %j', (value, sentence) => {
     expect(() => parseScope(value)).toThrow(new UsageError(sentence))

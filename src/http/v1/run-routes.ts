@@ -147,6 +147,6 @@ export function hintRoute(app: V1App, { collabSync }: V1Options): void {
 /** The answer where a path names no run. */
 export function noSuchRun(): ProblemError {
   return new ProblemError(404, 'There is no such run.', {
-    errors: [{ in: 'path', member: 'runId', detail: 'must be the id of a run' }],
+    errors: [{ in: 'path', member: 'runId', detail: 'must be the ID of a run' }],
   })
 }
