@@ -1,5 +1,5 @@
 import { FailureCauseSchema, FailureSchema, WaitSchema } from '../documents/run.ts'
-import type { Failure, FailureReport, Run, RunDetails, RunStatus, Wait } from '../documents/run.ts'
+import type { Failure, Run, RunDetails, RunStatus, Wait } from '../documents/run.ts'
 import { RECORD_CHARACTERS } from '../documents/waiting.ts'
 import { StoredScopeSchema } from '../documents/scope.ts'
 import { DEAD_AFTER_S } from '../core/database/claims.ts'
@@ -26,7 +26,10 @@ export async function readRunDetails(
   return {
     ...run,
     waiting: run.finishedAt === null ? await readWaits(database, runId) : [],
-    failuresByCause: await readFailures(database, runId),
+    failuresByCause: (await failures.byCause.all(database, { runId })).map((cause) => ({
+      ...cause,
+      examples: ExamplesSchema.parse(cause.examples),
+    })),
     failuresByState: await failures.states.one(database, { runId }),
     retriedBy: (await runs.retries.all(database, { runId, limit: SHOWN })).map(
       (each) => each.runId,
@@ -34,13 +37,17 @@ export async function readRunDetails(
     actions: await actions.list.all(database, { runId, before: null, limit: SHOWN }),
     held,
     heldWaiting: held.listings,
-    rejectedRecords: run.rejected > 0 ? await readRejected(database, runId) : [],
+    rejectedRecords:
+      run.rejected > 0
+        ? await rejected.list.all(database, {
+            runId,
+            isSetAside: null,
+            before: null,
+            limit: SHOWN,
+            mostCharacters: RECORD_CHARACTERS,
+          })
+        : [],
   }
-}
-
-function readRejected(database: Database, runId: string) {
-  const newest = { before: null, limit: SHOWN, mostCharacters: RECORD_CHARACTERS }
-  return rejected.list.all(database, { runId, isSetAside: null, ...newest })
 }
 
 /** What live workers wait for, longest first. With a run, only workers that execute it or cannot take its jobs. */
@@ -49,21 +56,10 @@ export async function readWaits(database: Database, runId: string | null): Promi
   return waits.map((wait) => WaitSchema.parse(wait))
 }
 
-/** Newest first. */
-export async function readRecentRuns(database: Database, max: number): Promise<Run[]> {
-  return readRuns(database, null, max)
-}
-
 /** A run; null if there is none. */
 export async function readRun(database: Database, runId: string): Promise<Run | null> {
   const [run] = await readRuns(database, [runId], 1)
   return run ?? null
-}
-
-/** Failures of a run by cause, most frequent first; at most 20 causes. */
-export async function readFailures(database: Database, runId: string): Promise<FailureReport[]> {
-  const causes = await failures.byCause.all(database, { runId })
-  return causes.map((cause) => ({ ...cause, examples: ExamplesSchema.parse(cause.examples) }))
 }
 
 const ExamplesSchema = FailureCauseSchema.shape.examples
@@ -79,7 +75,8 @@ export async function pageFailures(
 
 const StateSchema = FailureSchema.shape.state
 
-async function readRuns(
+/** Runs with these IDs, or all, newest first. */
+export async function readRuns(
   database: Database,
   runIds: readonly string[] | null,
   limit: number,

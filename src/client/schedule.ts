@@ -18,8 +18,6 @@ import {
 import type { Settings } from '../settings/table.ts'
 import type { CollabSync, Parts } from './collab-sync.ts'
 
-type SetSchedule = Pick<RowOf<typeof schedule.read>, 'cron' | 'timeZone'>
-
 /** Time limit of the queue. */
 const ASKED_MS = 1_000
 
@@ -64,7 +62,7 @@ async function isRegistered(queue: JobQueue): Promise<boolean | null> {
 /** Stores the schedule and registers it. If the queue is unreachable, workers register it later. */
 async function changeSchedule(
   { database, queue, settings, log, by }: Omit<Parts, 'trigger'>,
-  to: SetSchedule,
+  to: Pick<RowOf<typeof schedule.read>, 'cron' | 'timeZone'>,
 ): Promise<NightlySchedule> {
   await transaction(database, async (client) => {
     if ((await schedule.write.run(client, to)) === 0) return

@@ -184,7 +184,7 @@ test.each([
   [['rejected', 'set-aside', '--reason', 'x'], 'Give either ids'],
   [['rejected', 'set-aside', '1', '--run', 'abcdef', '--reason', 'x'], 'Give either ids'],
   [['rejected', 'restore', 'one'], 'ID must be a number'],
-  [['rejected', 'restore', '999999999'], 'Of 1 ids 0 are'],
+  [['rejected', 'restore', '999999999'], 'Only 0 of 1 IDs are'],
 ])('%j is refused', async (args, words) => {
   const { code, stderr } = await command.run(args, settings)
   expect(code).toBe(2)

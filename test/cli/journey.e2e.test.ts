@@ -147,24 +147,6 @@ test('a worker works what is enqueued, keeps the schedule, and ends with 0 at SI
   expect((await json('status')).document.workers).toEqual([])
 })
 
-test('a hint has what changed looked at', async () => {
-  const place = await one(
-    'select organization_id, document_id, annotation_id from collab.annotations limit 1',
-  )
-  const { organization_id: organization, document_id: document, annotation_id: annotation } = place
-  const scope = Object.entries({ organization, document, annotation }).flatMap(([name, id]) => [
-    `--${name}`,
-    String(id),
-  ])
-  const { code, document: hinted } = await json('hint', ...scope)
-  expect({ code, threads: hinted.threads }).toEqual({ code: 0, threads: 1 })
-  expect(await one(`select trigger, status from sync.runs where trigger = 'hint'`)).toEqual({
-    trigger: 'hint',
-    status: 'queued',
-  })
-  await command.run(['cancel', hinted.runId], settings)
-})
-
 test('changes and export tell what the tables hold, and go on behind what was read', async () => {
   const first = await command.run(['changes'], settings)
   const lines = first.stdout
@@ -204,7 +186,7 @@ test('changes and export tell what the tables hold, and go on behind what was re
   expect(exported).toHaveLength(2)
 })
 
-test('changes stops at its limit, says where to go on, and refuses wrong use', async () => {
+test('changes stops at its limit and prints the next cursor', async () => {
   const { code, stdout, stderr } = await command.run(
     ['changes', '--limit', '2', '--objects', 'organization,document'],
     settings,
@@ -220,52 +202,15 @@ test('changes stops at its limit, says where to go on, and refuses wrong use', a
   const gone = await command.run(['changes', '--after', `000000000000${after.slice(12)}`], settings)
   expect(gone).toMatchObject({ code: 2, stdout: '' })
   expect(gone.stderr).toMatch(/^This cursor is of another feed.* Start over from .*export/)
-  for (const args of [
-    ['--after', 'x'],
-    ['--objects', 'comments'],
-    ['--limit', '0'],
-  ]) {
-    const wrong = await command.run(['changes', ...args], settings)
-    expect(wrong).toMatchObject({ code: 2, stdout: '' })
-    expect(wrong.stderr.trimEnd().split('\n')).toHaveLength(1)
-  }
-})
-
-test('catalog add, list and remove change single things', async () => {
-  const own = ['--organization', 'org-new', '--document', 'd', '--annotation', 'a']
-  expect(await command.run(['catalog', 'add', ...own, '--add'], settings)).toMatchObject({
-    code: 0,
-  })
-  const { document } = await json('catalog', 'list', '--organization', 'org-new')
-  expect(JSON.stringify(document)).toContain('"documentId":"d"')
-  expect(await command.run(['catalog', 'remove', ...own], settings)).toMatchObject({ code: 0 })
-  expect(
-    await one(`select active from collab.annotations where organization_id = 'org-new'`),
-  ).toEqual({
-    active: false,
-  })
-})
-
-test('run --add adds what the catalog lacks, which is refused without it', async () => {
-  const scope = ['--organization', 'org-late', '--document', 'd', '--annotation', 'a']
-  const refused = await command.run(['run', ...scope], settings)
-  expect({ code: refused.code, stdout: refused.stdout }).toEqual({ code: 2, stdout: '' })
-  expect(refused.stderr).toContain('org-late')
-  // The service knows nothing of it.
-  const added = await json('run', ...scope, '--add', '--operations', 'comments')
-  expect(added).toMatchObject({ code: 1, document: { status: 'failed', scopesFailed: 1 } })
-  expect(
-    await one(`select active from collab.annotations where organization_id = 'org-late'`),
-  ).toEqual({ active: true })
 })
 
 test('an import with --prune that lacks much is held: it changes nothing and ends with 3', async () => {
   const less = join(command.directory, 'less.ndjson')
-  await writeFile(less, '{"organizationId":"org-late"}\n')
+  await writeFile(less, '{"organizationId":"org-0"}\n')
   const { code, document } = await json('catalog', 'import', less, '--prune')
   expect({ code, held: document.held.lacking > 0 }).toEqual({ code: 3, held: true })
   expect(await one('select count(*)::int as n from collab.annotations where active')).toEqual({
-    n: 13,
+    n: 12,
   })
 })
 

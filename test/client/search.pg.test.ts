@@ -4,7 +4,6 @@ import type { CollabSync } from '../../src/client/collab-sync.ts'
 import { addComment } from '../../src/demo/changes.ts'
 import { places } from '../../src/demo/catalog.ts'
 import type { Place } from '../../src/demo/layout.ts'
-import { eraseUser } from '../../src/features/privacy/erase/erase-user.ts'
 import { openLive } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 import { onApp } from './on-app.ts'
@@ -80,6 +79,45 @@ test('a user is found by the name and address of now and before, whole or in par
     const { items } = await search(text)
     expect([text, ...items]).toEqual([text, foundPerson({ name: 'Mina Neu', isExact })])
   }
+})
+
+test('names from the catalog are listed beside the ids, and organizations are found by them', async () => {
+  const [organizationId = ''] = live.world.organizationIds()
+  const [documentId = ''] = live.world.documentIds(organizationId)
+  const [groupId = ''] = live.world.groupIds(organizationId)
+  await collabSync.addToCatalog({
+    lines: [
+      { organizationId, documentId, organizationName: 'Zirkon AG', documentName: 'Plan' },
+      { organizationId, organizationUserGroupId: groupId, organizationUserGroupName: 'Ops' },
+    ],
+  })
+  const { items } = await collabSync.search({ q: 'zIRK' })
+  expect(items).toMatchObject([{ ids: { organizationId }, name: 'Zirkon AG' }])
+  expect(
+    (await collabSync.listOrganizations()).items.filter(({ name }) => name !== null),
+  ).toHaveLength(1)
+  const beneath = await collabSync.listCatalog({ organizationId })
+  const names = {
+    organizationName: 'Zirkon AG',
+    documentName: null,
+    organizationUserGroupName: null,
+  }
+  expect(beneath.items).toContainEqual(
+    expect.objectContaining({ ...names, documentId, documentName: 'Plan' }),
+  )
+  expect(beneath.items).toContainEqual(
+    expect.objectContaining({
+      ...names,
+      organizationUserGroupId: groupId,
+      organizationUserGroupName: 'Ops',
+    }),
+  )
+  const [annotation] = (await collabSync.listCatalog({ organizationId, documentId })).items
+  expect(annotation).toMatchObject({ ...names, documentName: 'Plan' })
+  const [first] = (await collabSync.listCatalog()).items
+  expect(first?.organizationName).toBe(
+    first?.organizationId === organizationId ? 'Zirkon AG' : null,
+  )
 })
 
 test('exact ones come first, and what is left out is told', async () => {
@@ -165,27 +203,6 @@ test('PRIVACY_EMAIL decides whether addresses are searched', async () => {
       items: [],
       notes: ['E-mail addresses are not searched, because PRIVACY_EMAIL is drop.', author],
     })
-})
-
-test('an erased user is found by the pseudonym alone', async () => {
-  const [place] = [...places(live.world)] as [Place]
-  addComment(live.world, place, { text: 'by the person', from: PERSON })
-  await live.run()
-  const { userId, name, email } = PERSON
-  const request = { organizationId: null, reason: 'asked by letter', userId }
-  const { pseudonym } = await eraseUser(live.database.pool, request)
-  await live.run()
-  for (const settings of [{}, { PRIVACY_EMAIL: 'hash' }]) {
-    const searching = onApp(await live.openApp(settings))
-    for (const q of [userId, name, email, 'wilhelm', 'ürg', 'zzyzx'])
-      expect([q, (await searching.search({ q })).items]).toEqual([q, []])
-    expect((await searching.search({ q: pseudonym })).items).toEqual([
-      {
-        ...foundPerson({ isExact: true, name: null }),
-        ids: { organizationId: HERE, userId: pseudonym },
-      },
-    ])
-  }
 })
 
 test('no text does harm, and a part of LIKE is a character', async () => {

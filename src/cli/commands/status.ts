@@ -3,7 +3,7 @@ import { listingsOn } from '../../client/listings.ts'
 import { readSchedule } from '../../client/schedule.ts'
 import { DEAD_AFTER_S } from '../../core/database/claims.ts'
 import type { Database } from '../../core/database/pool.ts'
-import { readRecentRuns, readWaits } from '../../client/run-reports.ts'
+import { readRuns, readWaits } from '../../client/run-reports.ts'
 import type { RowOf } from '../../core/database/statement.ts'
 import * as observed from '../../core/database/statements/observed.ts'
 import * as workersOf from '../../core/database/statements/workers.ts'
@@ -82,7 +82,7 @@ async function printFailures(
 async function readOverview(database: Database, settings: Settings, limit: number) {
   const [runs, workers, waiting, attention, memberChanges, freshness, schedule] = await Promise.all(
     [
-      readRecentRuns(database, limit),
+      readRuns(database, null, limit),
       workersOf.read.all(database, { deadAfterS: DEAD_AFTER_S }),
       readWaits(database, null),
       readAttention(database),
