@@ -1,4 +1,3 @@
-import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createEmptyDatabase } from '../helpers/database.ts'
@@ -147,45 +146,6 @@ test('a worker works what is enqueued, keeps the schedule, and ends with 0 at SI
   expect((await json('status')).document.workers).toEqual([])
 })
 
-test('changes and export tell what the tables hold, and go on behind what was read', async () => {
-  const first = await command.run(['changes'], settings)
-  const lines = first.stdout
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line))
-  expect(new Set(lines.map(({ object }) => object))).toContain('comment')
-  const cursor = /--after (\S+)$/m.exec(first.stderr)?.[1] ?? ''
-
-  const state = join(command.directory, 'comments.state')
-  const out = join(command.directory, 'comments.ndjson')
-  const args = ['export', 'comments', '--state', state, '--format', 'ndjson', '--out', out]
-  expect(await command.run(args, settings)).toMatchObject({ code: 0 })
-  const all = (await readFile(out, 'utf8')).trimEnd().split('\n')
-  expect(all).toHaveLength(Number((await one('select count(*) as n from collab.comments'))['n']))
-
-  const follower = command.start(['changes', '--follow', '--after', cursor], settings)
-  await change(2)
-  expect(await json('run')).toMatchObject({ code: 0 })
-  await follower.shows(/"object":"comment","change":"added"/)
-  follower.child.kill('SIGTERM')
-  await follower.ended
-  // A transaction of another database that ends just while the feed is read counts as one of this database.
-  await until('both changes are told', async () => {
-    const news = ['changes', '--after', cursor, '--objects', 'comment']
-    const { stdout } = await command.run(news, settings)
-    return stdout.trimEnd().split('\n').length === 2
-  })
-  const again = join(command.directory, 'again.ndjson')
-  const exported: string[] = []
-  await until('both changes are exported', async () => {
-    expect(await command.run([...args.slice(0, -1), again], settings)).toMatchObject({ code: 0 })
-    const lines = (await readFile(again, 'utf8')).split('\n').filter((line) => line !== '')
-    exported.push(...lines)
-    return exported.length >= 2
-  })
-  expect(exported).toHaveLength(2)
-})
-
 test('changes stops at its limit and prints the next cursor', async () => {
   const { code, stdout, stderr } = await command.run(
     ['changes', '--limit', '2', '--objects', 'organization,document'],
@@ -202,30 +162,4 @@ test('changes stops at its limit and prints the next cursor', async () => {
   const gone = await command.run(['changes', '--after', `000000000000${after.slice(12)}`], settings)
   expect(gone).toMatchObject({ code: 2, stdout: '' })
   expect(gone.stderr).toMatch(/^This cursor is of another feed.* Start over from .*export/)
-})
-
-test('an import with --prune that lacks much is held: it changes nothing and ends with 3', async () => {
-  const less = join(command.directory, 'less.ndjson')
-  await writeFile(less, '{"organizationId":"org-0"}\n')
-  const { code, document } = await json('catalog', 'import', less, '--prune')
-  expect({ code, held: document.held.lacking > 0 }).toEqual({ code: 3, held: true })
-  expect(await one('select count(*)::int as n from collab.annotations where active')).toEqual({
-    n: 12,
-  })
-})
-
-test('serve answers probes, the API and pages, and ends with 0 at SIGTERM', async () => {
-  const token = 'a-token-of-this-test-0815'
-  const serve = command.start(['serve'], { ...settings, HTTP_PORT: '0', HTTP_TOKEN: token })
-  let stderr = ''
-  serve.child.stderr?.on('data', (text: string) => (stderr += text))
-  await serve.shows(/"address":"http/)
-  const url = /"address":"([^"]+)"/.exec(stderr)?.[1] ?? ''
-  const headers = { authorization: `Bearer ${token}` }
-  expect((await fetch(`${url}/healthz`)).status).toBe(200)
-  expect((await fetch(`${url}/v1/runs`)).status).toBe(401)
-  for (const path of ['/', '/metrics', '/v1/runs', '/v1/changes', '/openapi.json'])
-    expect([path, (await fetch(url + path, { headers })).status]).toEqual([path, 200])
-  serve.child.kill('SIGTERM')
-  expect(await serve.ended).toMatchObject({ code: 0, stdout: '' })
 })

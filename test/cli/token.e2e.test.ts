@@ -39,6 +39,8 @@ describe('collab-sync token', () => {
       return (await fetch(url + path, { method, headers })).status
     }
     await until('the token is taken', async () => (await status('GET', '/v1/runs')) === 200)
+    for (const path of ['/healthz', '/', '/metrics', '/v1/changes', '/openapi.json'])
+      expect([path, await status('GET', path)]).toEqual([path, 200])
     expect(await status('DELETE', '/v1/schedule')).toBe(403)
     expect(await status('GET', '/queues')).toBe(403)
 

@@ -40,6 +40,8 @@ describe('asking for runs', () => {
     await expect(collabSync.startRun({ ...request, scope: {} })).rejects.toThrow(
       new UsageError(`idempotencyKey was used for another request before, by run ${runId}.`),
     )
+    const tooLong = collabSync.startRun({ idempotencyKey: 'a'.repeat(256) })
+    await expect(tooLong).rejects.toThrow(/^idempotencyKey must not be longer than 255/)
     // What asks in another way has keys of its own.
     expect(await onApp(app, { trigger: 'http' }).startRun(request)).toMatchObject({ isNew: true })
   })
