@@ -55,7 +55,11 @@ export async function openCollabSync(
 ): Promise<CollabSync> {
   const { environment, requestedBy } = options
   const by = checked(RequestedBySchema.optional(), requestedBy, 'requestedBy') ?? processUser()
-  const settings = readSettings(environment ?? process.env, { need: ['database', 'queue'] })
+  const need = ['database', 'queue'] as const
+  const settings =
+    environment === undefined
+      ? readSettings(process.env, { need })
+      : readSettings(environment, { need })
   const log = createLog(settings.logLevel === 'info' ? 'warn' : settings.logLevel)
   const store = await openStore(settings, { log, applicationName: 'program' })
   try {
