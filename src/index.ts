@@ -1,6 +1,6 @@
 /**
- * What `import { ... } from 'collab-sync'` offers: asking for runs and following them from a program; and the scope of a
- * run, for programs that put a `start-run` job into the queue themselves and want a wrong one refused before it is there.
+ * The package `collab-sync`: a client that starts and follows runs, and `parseScope` for programs that enqueue `start-run` jobs
+ * themselves and check the scope first.
  */
 
 export { openCollabSync } from './client/open-collab-sync.ts'

@@ -45,11 +45,11 @@ test('a long text is cut on one line, never within a character', () => {
 test('a cause is words first, the codes second', () => {
   const cause = (httpStatus: number | null, errorStatus: string | null) =>
     describeAnswer({ httpStatus, errorStatus })
-  expect(cause(200, 'body_unreadable')).toBe('an unreadable answer (HTTP 200 body_unreadable)')
+  expect(cause(200, 'body_unreadable')).toBe('an unreadable response (HTTP 200 body_unreadable)')
   expect(cause(403, 'PERMISSION_DENIED')).toBe('Forbidden (HTTP 403 PERMISSION_DENIED)')
-  expect(cause(null, 'timeout')).toBe('no answer in time (timeout)')
+  expect(cause(null, 'timeout')).toBe('no response in time (timeout)')
   expect(cause(599, null)).toBe('HTTP 599')
-  expect(cause(null, null)).toBe('no answer')
+  expect(cause(null, null)).toBe('no response')
 })
 
 test('the path of a scope names its group as such', () => {

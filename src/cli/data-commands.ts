@@ -25,7 +25,7 @@ function addExport(program: Command, actionOf: ActionOf): void {
     .option('--since <time>', 'only rows changed since then (changed_at), in ISO 8601', time)
     .option(
       '--after <cursor>',
-      'of a table of collab: only rows changed after this cursor of the change feed',
+      'of a table of collab: only rows changed after this cursor of the feed of changes',
     )
     .option('--state <file>', 'as --after, with the cursor in this file; the first time all rows')
     .addOption(
@@ -161,7 +161,7 @@ function addPrune(program: Command, actionOf: ActionOf): void {
   define(
     program,
     'prune',
-    `Deletes data that ended before a time: superseded versions of comments and people, past memberships, the change feed, finished runs with their items, failures, rejected records and resolved holds, and the actions of users. Current rows stay, including deleted comments. It works in small steps: syncs continue, and you can stop and repeat it.`,
+    `Deletes data that ended before a time: superseded versions of comments and people, past memberships, the feed of changes, finished runs with their items, failures, rejected records and resolved holds, and the actions of users. Current rows stay, including deleted comments. It works in small steps: syncs continue, and you can stop and repeat it.`,
     { summary: 'delete old history and runs' },
   )
     .requiredOption('--older-than <age>', 'such as 400d; d for days, w for weeks', age)

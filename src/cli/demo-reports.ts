@@ -28,7 +28,6 @@ export function printDemoReports(reports: DemoReports): void {
   for (const [name, title] of Object.entries(titles)) {
     const rows: readonly Readonly<Record<string, unknown>>[] = reports[name as keyof DemoReports]
     const columns = Object.entries(rows[0] ?? {}).map(([column, value]) => ({
-      // As `lastUpdated`.
       head: column.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`),
       align: typeof value === 'number' ? ('right' as const) : ('left' as const),
     }))

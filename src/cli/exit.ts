@@ -9,15 +9,13 @@ import { note } from './output.ts'
 /** Exit codes of contract.md, "Commands". */
 export const EXIT = { done: 0, failed: 1, usage: 2, partial: 3, unwritten: 4 } as const
 
-/** What a run's status means to the program that waited for it. */
+/** The exit code for the status of a run. */
 export function exitCodeOf(status: RunStatus): number {
   if (status === 'succeeded') return EXIT.done
   return status === 'partial' ? EXIT.partial : EXIT.failed
 }
 
-/**
- * Tells a person on stderr why a command ended, and says with which exit code: the one place where an error becomes one.
- */
+/** Reports the error of a command on stderr. @returns the exit code */
 export function reportError(error: unknown): number {
   if (error instanceof CommanderError) return reportWrongUse(error)
   if (error instanceof UsageError || error instanceof SchemaError) {
@@ -35,18 +33,18 @@ export function reportError(error: unknown): number {
   note(
     isDebugging()
       ? stackOf(error)
-      : `${printable(messageOf(error))} (LOG_LEVEL=debug shows where.)`,
+      : `${printable(messageOf(error))} (LOG_LEVEL=debug shows the stack.)`,
   )
   return EXIT.failed
 }
 
-/** Reports that standard output could not be written. @returns the exit code in place of `code`: other faults weigh more */
+/** Reports that standard output could not be written. @returns the exit code: that of another error has precedence */
 export function reportUnwritten(error: Error, code: number): number {
   note(`The output could not be written (${error.message.replace(/, write$/, '')}).`)
   return code === EXIT.done ? EXIT.unwritten : code
 }
 
-/** Commander also throws when it has shown the help or the version that was asked for. */
+/** Commander also throws after it has shown the help or the version. */
 function reportWrongUse(error: CommanderError): number {
   if (error.exitCode === 0) return EXIT.done
   if (error.code === 'commander.help') return EXIT.usage
@@ -56,7 +54,7 @@ function reportWrongUse(error: CommanderError): number {
   return EXIT.usage
 }
 
-/** A failed connection to several addresses is an error without a message of its own. */
+/** The error of a failed connection to several addresses has no message. */
 function messageOf(error: unknown): string {
   if (error instanceof AggregateError && error.message === '') return messageOf(error.errors[0])
   return error instanceof Error ? `${error.name}: ${error.message}` : String(error)

@@ -6,35 +6,34 @@ import { numberColumns, table } from './table.ts'
 
 const DAY_S = 86_400
 
-/** What continuous refresh does, and how long changes take to be seen: a section of `status`. */
+/** The section of `status` about continuous refresh. */
 export function refreshLines(refresh: Refresh): string[] {
   const { boundS, budget, classes, delays, fault, needed, pausedSince, targetS, used } = refresh
   const rate = `${calls(budget)} calls/s (${count(Math.round(budget * DAY_S))} a day)`
   const ofHour = used === null ? 'none sent' : `${calls(used)} sent`
   return [
     heading('Refresh'),
-    `  ${rate}, ${ofHour} in the last whole hour; the promise needs ${calls(needed)}`,
-    `  With this budget everything is looked at within ${length(boundS)}.`,
+    `  ${rate}, ${ofHour} in the last full hour; FRESHNESS_PROMISE needs ${calls(needed)}`,
+    `  With this budget, every scope is checked within ${length(boundS)}.`,
     ...(fault === null ? [] : [`  ${paint.red(fault)}`]),
     ...(pausedSince === null ? [] : [`  ${paint.yellow(describePause(refresh))}`]),
     classesTable(classes),
     ...(delays.length === 0
-      ? ['  How long changes take to be seen is said of days that ended before FRESHNESS_PROMISE.']
-      : [heading('Changes seen, of the last days that are final'), delaysTable(delays, targetS)]),
+      ? ['  Delays of changes are available for days that ended before FRESHNESS_PROMISE.']
+      : [heading('Delays of changes on the last final days'), delaysTable(delays, targetS)]),
   ]
 }
 
-/** Since when refresh is paused, until when, and why. */
 function describePause({ pausedSince, pausedUntil, pauseReason }: Refresh): string {
   const [since, until] = [pausedSince, pausedUntil].map((at) => (at === null ? '' : time(at)))
-  return printable(`paused since ${since}, tried again at ${until}: ${pauseReason ?? ''}`)
+  return printable(`paused since ${since}, next try at ${until}: ${pauseReason ?? ''}`)
 }
 
 function classesTable(classes: Refresh['classes']): string {
   return table(
     [
       'quiet for',
-      ...numberColumns('threads', 'looked at every', 'looks in a day', 'found', 'failed'),
+      ...numberColumns('threads', 'checked every', 'checks per day', 'found', 'failed'),
       ...numberColumns('share', 'planned'),
     ],
     classes.map((each) => [
@@ -51,7 +50,7 @@ function classesTable(classes: Refresh['classes']): string {
 }
 
 function quietFor({ quietFromS, quietToS }: Refresh['classes'][number]): string {
-  if (quietToS === null) return 'everything'
+  if (quietToS === null) return 'all'
   const to = roughAge(quietToS * 1000)
   return quietFromS === 0 ? `under ${to}` : `${roughAge((quietFromS ?? 0) * 1000)} to ${to}`
 }
@@ -84,7 +83,7 @@ function length(seconds: number | null): string {
   return seconds === null ? '' : duration(seconds * 1000)
 }
 
-/** Why scopes are stale, in parts that add up to them. */
+/** Stale scopes by reason. */
 export function staleParts(freshness: {
   stale: number
   failing: number

@@ -12,23 +12,17 @@ import { UsageError } from '../base/errors.ts'
 import { processUser } from '../base/process-user.ts'
 import type { RequestOptions, ScopeOptions } from './scope-options.ts'
 
-/**
- * The scope that the options say.
- * @throws UsageError naming the option
- */
+/** The scope of the options. @throws UsageError naming the wrong option */
 export function scopeOf(options: ScopeOptions): Scope {
   const operations = options.operations?.split(',').map((operation) => operation.trim())
-  const said = { ...options, operations }
+  const given = { ...options, operations }
   const members = Object.entries(OPTION_OF_MEMBER)
-    .map(([member, option]) => [member, said[option]] as const)
+    .map(([member, option]) => [member, given[option]] as const)
     .filter(([, value]) => value !== undefined)
   return inOptions(() => parseScope(Object.fromEntries(members)))
 }
 
-/**
- * What the options say to have changed.
- * @throws UsageError naming the option
- */
+/** The scope of a hint. @throws UsageError naming the wrong option */
 export function hintScopeOf(options: ScopeOptions): HintScope {
   const scope = scopeOf(options)
   return inOptions(() => checked(HintScopeSchema, scope, ''))
@@ -56,7 +50,7 @@ function inOptions<T>(check: () => T): T {
   }
 }
 
-/** Throws a UsageError again with the words that a person typed in place of the members that a program sends. */
+/** Replaces the members that a UsageError names by the options of the command, and throws it again. */
 export function inWordsOfCommand(words: Readonly<Record<string, string>>) {
   const members = new RegExp(`\\b(${Object.keys(words).join('|')})\\b(\\.\\d+)?`, 'g')
   return (error: unknown): never => {
@@ -66,20 +60,20 @@ export function inWordsOfCommand(words: Readonly<Record<string, string>>) {
   }
 }
 
-/** Checks what can be checked without PostgreSQL. @throws UsageError naming the option */
+/** Checks a request without PostgreSQL. @throws UsageError naming the wrong option */
 export function checkRequest(options: RequestOptions): void {
   const scope = scopeOf(options)
   if (options.add && scope.organizationIds === undefined) {
-    throw new UsageError('--add needs --organization: there is nothing else to add.')
+    throw new UsageError('--add needs --organization.')
   }
   if (options.failedOf !== undefined && (options.failing || Object.keys(scope).length > 0)) {
     throw new UsageError(
-      '--failed-of cannot be combined with a scope or --failing: it asks again for what failed, as that run asked.',
+      '--failed-of cannot be combined with a scope or --failing: it uses the scope of that run.',
     )
   }
 }
 
-/** The run that the options ask for. @throws UsageError naming the option, or a run that is not there */
+/** The run that the options request. @throws UsageError naming the wrong option or run */
 export async function requestOf(database: Database, options: RequestOptions): Promise<NewRun> {
   const by = processUser()
   const request = { trigger: 'cli', requestKey: null, by } as const
@@ -91,26 +85,23 @@ export async function requestOf(database: Database, options: RequestOptions): Pr
   return { ...request, ...(await failedOf(database, await findRun(database, options.failedOf))) }
 }
 
-/**
- * The run that a person names by its id or the first six or more digits of it.
- * @throws UsageError where that is no id, or names no run or several
- */
+/** Finds a run by its ID or at least its first six digits. @throws UsageError if there is no such run, or several */
 export async function findRun(database: Database, text: string): Promise<string> {
   const found = await findRunIds(database, text)
   if (found === null) {
     throw new UsageError(
-      `RUN must be a run's id, or its first ${RUN_DIGITS_MIN} or more digits, not ${JSON.stringify(text)}; see them with: collab-sync status.`,
+      `RUN must be the ID of a run, or at least its first ${RUN_DIGITS_MIN} digits, not ${JSON.stringify(text)}. List the runs with: collab-sync status`,
     )
   }
   const [run, ...others] = found
   if (run === undefined) {
     throw new UsageError(
-      `There is no run ${JSON.stringify(text)}; see those there are with: collab-sync status.`,
+      `There is no run ${JSON.stringify(text)}. List the runs with: collab-sync status`,
     )
   }
   if (others.length > 0) {
     throw new UsageError(
-      `More than one run begins with ${JSON.stringify(text)}: give more digits. They are ${found.join(', ')}.`,
+      `Several runs begin with ${JSON.stringify(text)}: give more digits. They are ${found.join(', ')}.`,
     )
   }
   return run

@@ -1,18 +1,18 @@
 import { EnvironmentError } from '../base/errors.ts'
 
-type Hearing = (signal: NodeJS.Signals) => void
+type Handler = (signal: NodeJS.Signals) => void
 
-/** Who asked to hear signals; the last one does. */
-const hearing: Hearing[] = []
-/** Signals that nobody has heard yet. */
-const held: NodeJS.Signals[] = []
-/** A terminal sends its signal to every process in front, and npx passes it on to us once more. */
+/** The last handler receives signals. */
+const handlers: Handler[] = []
+/** Signals received before there was a handler. */
+const pending: NodeJS.Signals[] = []
+/** A terminal sends a signal to all foreground processes, and npx forwards it to us once more. */
 const ONE_SIGNAL_MS = 1000
-let heardAtMs = -Infinity
+let receivedAtMs = -Infinity
 
 /**
- * A process that is asked to stop ends within this time, also when PostgreSQL or Redis does not respond: Docker kills a
- * container 10 s after SIGTERM.
+ * A process exits within this time after a signal, even if PostgreSQL or Redis does not respond: Docker kills a container 10 s after
+ * SIGTERM.
  */
 const STOP_MAX_MS = 8_000
 const TOO_LATE = `did not stop within ${STOP_MAX_MS / 1000} s, so the process exits now: PostgreSQL, Redis or the service does not respond. PostgreSQL keeps all pending work.`
@@ -22,80 +22,67 @@ let reportDeadline = (signal: NodeJS.Signals, problem: string): number => {
   return 1
 }
 
-/**
- * Replaces the report of a process that did not stop in time.
- * @param report logs the problem; returns the exit code
- */
+/** Sets the function that logs the problem of a process that did not stop in time, and returns the exit code. */
 export function onStopDeadline(report: typeof reportDeadline): void {
   reportDeadline = report
 }
 
 /**
- * Hears SIGINT and SIGTERM from here on, and lets none kill the process at its end: where nothing is left to do Node stops
- * hearing signals some milliseconds before it is over, and where it is told to exit it does not. As the first process of a
- * container it would not even end by one that nobody hears.
- * @param endsInOrder true keeps signals for the next {@link onSignals}, for a command that ends in order also while its code
- *   is being loaded; else the process ends where nobody asked to hear them
+ * Handles SIGINT and SIGTERM until the process has exited, so that none of them kills it: Node.js removes its handlers a few
+ * milliseconds before a process ends, unless it calls process.exit. The first process of a container would not end by an unhandled
+ * signal at all.
+ * @param isGraceful true keeps signals for the next {@link onSignals}, for a command that stops gracefully also while its code is
+ *   loaded; otherwise the process exits if there is no handler
  */
-export function hearSignals({ endsInOrder }: { endsInOrder: boolean }): void {
-  if (!endsInOrder) hearing.push(() => process.exit(1))
+export function handleSignals({ isGraceful }: { isGraceful: boolean }): void {
+  if (!isGraceful) handlers.push(() => process.exit(1))
   for (const name of ['SIGINT', 'SIGTERM'] as const)
     process.on(name, (signal) => {
       const nowMs = performance.now()
-      if (nowMs - heardAtMs < ONE_SIGNAL_MS) return
-      heardAtMs = nowMs
-      const hear = hearing.at(-1)
-      if (hear === undefined) held.push(signal)
-      else hear(signal)
+      if (nowMs - receivedAtMs < ONE_SIGNAL_MS) return
+      receivedAtMs = nowMs
+      const handler = handlers.at(-1)
+      if (handler === undefined) pending.push(signal)
+      else handler(signal)
     })
   let isFlushed = false
   process.on('beforeExit', () => {
     if (isFlushed) process.exit()
-    // Another listener, such as that of an OpenTelemetry SDK, may have begun to send what it has: the loop runs empty once more.
+    // Another listener, such as an exporter of OpenTelemetry, may have started to send data: run the event loop once more.
     setImmediate(() => (isFlushed = true))
   })
 }
 
 /**
- * Handlers of SIGINT and SIGTERM by turn, in place of those before: the first signal calls the first one, further ones the
- * last. Two within a second are one. The first signal also sets the deadline of the stop; without handlers signals have no
- * effect.
- * @returns ends that; those before hear signals again
+ * Replaces the handlers of SIGINT and SIGTERM. The first signal calls the first handler, later signals the last one; two signals
+ * within a second count as one. The first signal also starts the deadline of the stop. Without handlers, signals have no effect.
+ * @returns restores the previous handlers
  */
-export function onSignals(...handlers: readonly Hearing[]): () => void {
+export function onSignals(...given: readonly Handler[]): () => void {
   let received = 0
-  const hear: Hearing = (signal) => {
-    // Spans that are not sent by then are lost: an exporter cannot send while the process exits.
-    if (handlers.length > 0)
+  const handler: Handler = (signal) => {
+    // Spans that are not exported by then are lost.
+    if (given.length > 0)
       deadline ??= setTimeout(
         () => process.exit(reportDeadline(signal, TOO_LATE)),
         STOP_MAX_MS,
       ).unref()
-    handlers[Math.min(received, handlers.length - 1)]?.(signal)
+    given[Math.min(received, given.length - 1)]?.(signal)
     received += 1
   }
-  hearing.push(hear)
-  for (const signal of held.splice(0)) hear(signal)
+  handlers.push(handler)
+  for (const signal of pending.splice(0)) handler(signal)
   return () => {
-    const index = hearing.indexOf(hear)
-    if (index >= 0) hearing.splice(index, 1)
+    const index = handlers.indexOf(handler)
+    if (index >= 0) handlers.splice(index, 1)
   }
 }
 
-/** The wish that a command end, at its start or later. */
-export interface StopWish {
-  /** Aborts with the first signal. */
-  readonly requested: AbortSignal
-  /** The same until `started`: what the start waits for ends at once, with an EnvironmentError. */
-  readonly starting: AbortSignal
-  started(): void
-  forget(): void
-}
-
-/** Hears SIGINT and SIGTERM for a command that ends in order whenever they come; handlers as in {@link onSignals}. */
-export function stopOnSignals(
-  ...[first, ...others]: readonly ((signal: NodeJS.Signals) => void)[]
-): StopWish {
+/**
+ * Handles SIGINT and SIGTERM, as {@link onSignals}, for a command that stops gracefully at any time.
+ * @returns `requested` aborts with the first signal; so does `starting` until `started` is called, with an EnvironmentError
+ */
+export function stopOnSignals(...[first, ...others]: readonly Handler[]) {
   const requested = new AbortController()
   const starting = new AbortController()
   let isStarting = true
@@ -103,8 +90,7 @@ export function stopOnSignals(
     (signal) => {
       first?.(signal)
       requested.abort()
-      if (isStarting)
-        starting.abort(new EnvironmentError(`${signal}: stopped before it had begun.`))
+      if (isStarting) starting.abort(new EnvironmentError(`${signal}: stopped before the start.`))
     },
     ...others,
   )
@@ -113,15 +99,15 @@ export function stopOnSignals(
 }
 
 /**
- * Does work that is undone where a signal stops it.
- * @param work must end soon after its signal aborts, whether it rejects or not
- * @throws EnvironmentError that says so where it was stopped; what `work` throws
+ * Executes work that a signal stops and undoes.
+ * @param work ends soon after its signal aborts
+ * @throws EnvironmentError if it was stopped; the error of `work`
  */
 export async function undoneOnSignal<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const stopping = new AbortController()
   const forget = onSignals((signal) => {
-    stopping.abort(new EnvironmentError(`${signal}: stopped. What was not complete is undone.`))
-    // Whoever reads it would wait for its end.
+    stopping.abort(new EnvironmentError(`${signal}: stopped. Incomplete work was undone.`))
+    // Reading standard input does not end by itself.
     process.stdin.destroy()
   })
   try {

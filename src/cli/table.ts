@@ -1,17 +1,17 @@
 import CliTable from 'cli-table3'
 import { harmless, paint } from './output.ts'
 
-/** A column of a table: its heading; `right` is for numbers. A text is the heading of a column of texts. */
+/** A column, or the heading of a column of texts. */
 export type Column = string | StyledColumn
 
 interface StyledColumn {
   readonly head: string
   readonly align?: 'left' | 'right'
-  /** So many characters, and longer cells are wrapped between words; as wide as the longest cell when left out. */
+  /** In characters; longer cells are wrapped between words. If omitted, the width of the longest cell. */
   readonly width?: number
 }
 
-/** A table without rules, two spaces between its columns; no table at all where there are no rows. */
+/** A table without rules, with two spaces between its columns. */
 export function table(columns: readonly Column[], rows: readonly (readonly string[])[]): string {
   const styled = columns.map((column): StyledColumn =>
     typeof column === 'string' ? { head: column } : column,

@@ -18,42 +18,42 @@ import { undoneOnSignal } from './signals.ts'
 
 /** How a command opens its store. */
 export interface Command {
-  /** What `pg_stat_activity` shows behind `collab-sync`. */
+  /** Shown after `collab-sync` in `pg_stat_activity`. */
   readonly name: string
-  /** The groups of settings that it uses; `database` when left out. */
+  /** The groups of settings that it uses; `database` if omitted. */
   readonly need?: readonly SettingNeed[]
-  /** True brings the tables to this program's version first; else only those of a brand-new embedded PostgreSQL. */
+  /** Migrates the tables first; otherwise only those of a new embedded PostgreSQL. */
   readonly migrates?: boolean
-  /** True creates an embedded PostgreSQL where there is none: for commands that write what a later one works with. */
+  /** Creates an embedded PostgreSQL if there is none. */
   readonly creates?: boolean
-  /** True for the home of the demo, which `collab-sync demo` creates. */
+  /** Opens the data of the demo. */
   readonly demo?: boolean | undefined
-  /** True does the work in one span, where TRACES asks for spans. */
+  /** Wraps the work in a span, if TRACES is set. */
   readonly isTraced?: boolean
-  /** Ends the opening early, and breaks the connections; SIGINT and SIGTERM do where it is left out. */
+  /** Ends the opening and breaks the connections. If omitted, SIGINT and SIGTERM do. */
   readonly signal?: AbortSignal
 }
 
-/** What a command opens a store with. */
-export interface Opening<Read extends Settings = Settings> extends Command {
+interface Opening<Read extends Settings = Settings> extends Command {
   readonly settings: Read
   readonly log: Log
 }
 
-/** Reads the settings of a command that a person waits for. @throws UsageError for a wrong one */
+/** Reads the settings of an interactive command. @throws UsageError for a wrong one */
 export function openingOf(command: Command): Opening {
   const settings = commandSettings(command.need ?? ['database'], command.demo)
   return { ...command, settings, log: quietLog(settings) }
 }
 
-/** Reads the settings of a command; with `demo` those of the demo. @throws UsageError for a wrong one */
+/** Reads the settings of a command, or of the demo. @throws UsageError for a wrong one */
 export function commandSettings(need: readonly SettingNeed[], demo = false): Settings {
   return demo ? readDemoSettings(process.env, { need }) : readSettings(process.env, { need })
 }
 
 /**
- * Opens PostgreSQL for `work`, and closes it whatever comes of it. A brand-new embedded one gets its tables on the way.
- * @throws UsageError where there is no PostgreSQL and the command creates none; EnvironmentError where PostgreSQL cannot be reached or used; what `work` throws
+ * Opens PostgreSQL for `work`, and closes it afterwards. A new embedded one gets its tables.
+ * @throws UsageError if there is no PostgreSQL and the command creates none; EnvironmentError if PostgreSQL cannot be used; the
+ *   error of `work`
  */
 export async function withStore<T>(
   opening: Opening,
@@ -84,7 +84,7 @@ async function withStoreUntil<T>(
   }
 }
 
-/** Brings the tables of a store to this program's version. What that needs is loaded only here. */
+/** Migrates the tables of a store. The code of migrations is loaded only here. */
 export async function migrateStore(
   { databaseUrl }: Store,
   settings: Settings,
@@ -95,8 +95,8 @@ export async function migrateStore(
 }
 
 /**
- * Does the work of a command on PostgreSQL, as withStore; the tables must be of this program's version.
- * @returns the exit code of `work`; 0 where it returns none
+ * As withStore, and requires that the tables have this version.
+ * @returns the exit code of `work`; 0 if it returns none
  */
 export async function withTables(
   command: Command,
@@ -109,7 +109,7 @@ export async function withTables(
   })
 }
 
-/** As withTables, and with the queue: enough to ask for a run, which needs nothing of the service. */
+/** As withTables, and opens the queue. It needs no settings of the service. */
 export async function withQueue(
   command: Command,
   work: (store: Store, queue: JobQueue, opening: Opening) => Promise<number | void>,
@@ -127,17 +127,16 @@ export async function withQueue(
   })
 }
 
-/** What a command opens an App with. */
 export type AppOpening = Opening<Settings & ServiceSettings>
 
-/** As withStore, and with everything that a worker works with. */
+/** As withStore, and opens an App. */
 export async function withApp<T>(command: Command, work: (app: App) => Promise<T>): Promise<T> {
   const settings = readSettings(process.env, { need: ['service', 'database', 'queue'] })
   const opening = { ...command, settings, log: quietLog(settings) }
   return withStore(opening, (store) => withAppOn(store, opening, work))
 }
 
-/** An App on a store that is open. A worker drains its App when it stops, so that each needs one of its own. */
+/** Opens an App on a store. A worker drains its App when it stops, so that each worker needs its own. */
 export async function withAppOn<T>(
   store: Store,
   { settings, log }: AppOpening,
@@ -152,15 +151,12 @@ export async function withAppOn<T>(
   }
 }
 
-/**
- * The log of a command that a person waits for. Its progress says what `info` would, so that level is left to workers;
- * `debug` and `trace` show everything.
- */
+/** The log of an interactive command. Its output replaces the level `info`; `debug` and `trace` stay. */
 export function quietLog(settings: Settings): Log {
   return commandLog(settings.logLevel === 'info' ? 'warn' : settings.logLevel)
 }
 
-/** The log of a process of ours. What libraries print on the console goes there too: stderr has lines of JSON alone. */
+/** Creates the log of a process, and redirects the console of libraries to it: stderr contains only JSON lines. */
 export function commandLog(level: string): Log {
   const log = createLog(level)
   console.warn = (...words: unknown[]) => log.info(format(...words))

@@ -4,7 +4,7 @@ import { NewLinesSchema, OldLinesSchema } from '../documents/catalog-line.ts'
 import { checked } from '../documents/check.ts'
 import type { CollabSync, Parts } from './collab-sync.ts'
 
-/** Changing what there is to sync. */
+/** Changes the catalog. */
 export function catalogOn({
   database,
   by: requestedBy,

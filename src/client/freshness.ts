@@ -5,12 +5,12 @@ import * as scopes from '../core/database/statements/scopes.ts'
 import type { Freshness, Refresh } from '../documents/freshness.ts'
 import { EVERYTHING, weights } from '../features/refresh/classes.ts'
 
-/** How old what is stored is, and what continuous refresh does about it. */
+/** The age of the data, and the state of continuous refresh. */
 export async function readFreshness(database: Database): Promise<Freshness> {
   return { ...(await scopes.freshness.one(database)), refresh: await readRefresh(database) }
 }
 
-/** @returns null where there is no refresh */
+/** @returns null if continuous refresh is off */
 export async function readRefresh(database: Database): Promise<Refresh | null> {
   const {
     refreshBudget: budget,

@@ -8,7 +8,6 @@ import { hint } from '../features/refresh/hint.ts'
 import type { CollabSync, Parts } from './collab-sync.ts'
 import { isHandedOver, NOT_DELIVERED } from './runs.ts'
 
-/** Saying that something changed. */
 export function hintingOn(parts: Parts): Pick<CollabSync, 'hint'> {
   return {
     hint: (scope, options = {}) =>
@@ -17,9 +16,9 @@ export function hintingOn(parts: Parts): Pick<CollabSync, 'hint'> {
 }
 
 /**
- * Gives a hint, and hands what it made to the queue.
- * @param onFailure is called with the reason where the queue does not accept it: a worker takes it up
- * @throws UsageError for a wrong scope, or one that names what the catalog lacks
+ * Stores a hint and enqueues its run.
+ * @param onFailure receives the reason if the queue does not accept it: a worker enqueues it later
+ * @throws UsageError for an invalid scope, or one that is not in the catalog
  */
 export async function giveHint(
   parts: Pick<Parts, 'database' | 'queue' | 'log' | 'by'>,

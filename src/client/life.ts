@@ -12,7 +12,7 @@ type VersionRow = RowOf<typeof things.lifeOfComment>
 const text = z.string().nullish()
 const EventSchema = z.enum(LIFE_EVENTS)
 
-/** What `things/life.sql` puts into the facts of an event. */
+/** The facts of an event in `things/life.sql`. */
 const FactsSchema = z.object({
   change: z.string().default(''),
   name: text,
@@ -41,10 +41,7 @@ const FactsSchema = z.object({
 
 type Facts = z.output<typeof FactsSchema>
 
-/**
- * An event in the life of a thing.
- * @param isOfUser whether it is the life of a user, rather than of a place that users join and leave
- */
+/** An event of a thing. @param isOfUser whether the thing is a user, who joins and leaves other things */
 export function lifeEntry(row: LifeRow, organizationId: string, isOfUser: boolean): LifeEntry {
   const { at, runId, userId, userName, documentId, userGroupId } = row
   const event = EventSchema.parse(row.event)
@@ -110,7 +107,8 @@ function describeUserVersion(facts: Facts): string {
     removed: 'The organization’s listing no longer contained the user.',
     restored: 'The organization’s listing contained the user again.',
   }
-  if (!hasBefore) return `${words[change] ?? 'Changed'} ${called}; what it was before is not kept.`
+  if (!hasBefore)
+    return `${words[change] ?? 'Changed'} ${called}; the previous value is not stored.`
   const changes = [
     name === nameBefore ? '' : `The name changed from ${quoted(nameBefore)} to ${quoted(name)}.`,
     email === emailBefore
@@ -153,7 +151,7 @@ function describeRejected({
   return [`A record was rejected: ${reason}.`, ...later].filter(Boolean).join(' ')
 }
 
-/** How a thing came into the catalog or left it. */
+/** How a thing entered or left the catalog. */
 export function describeCatalogChange(event: {
   change: string
   importId?: number | null | undefined
@@ -169,11 +167,11 @@ export function describeCatalogChange(event: {
     : `${did} by import ${importId} (${source ?? 'unknown source'}, requested by ${by}).`
 }
 
-/** Words a side of a comparison: more take too long, and both texts are shown. */
-const DIFF_WORDS_MAX = 1000
+/** UTF-16 units of both texts: comparing longer ones takes too long. */
+const DIFF_UNITS_MAX = 10_000
 const segmenter = new Intl.Segmenter(undefined, { granularity: 'word' })
 
-/** A version of a comment, with its text by words against the version before. */
+/** A version of a comment, with a comparison to the previous version. */
 export function versionEntry(row: VersionRow): LifeEntry {
   return {
     at: row.validFrom,
@@ -190,7 +188,7 @@ function describeVersion(row: VersionRow): string {
   const { version, change, versionBefore, commentText, textBefore, hasOtherHtml } = row
   if (change === 'deleted') return 'the service returned null for its ID.'
   if (version > 1 && versionBefore === null)
-    return `the oldest that is kept (${change}); earlier versions are not kept any more.`
+    return `the oldest stored version (${change}); earlier versions were pruned.`
   if (change === 'added') return 'first seen.'
   const changes = [
     commentText !== textBefore && 'the text changed',
@@ -205,7 +203,7 @@ function describeVersion(row: VersionRow): string {
 function laterChange({ changedAt }: VersionRow): string {
   return changedAt === null
     ? ''
-    : ` Something else, such as the author, changed at ${time(changedAt)}; what it was before is not kept.`
+    : ` Something else, such as the author, changed at ${time(changedAt)}; the previous value is not stored.`
 }
 
 function diffOf({ change, commentText, textBefore, versionBefore }: VersionRow): Words[] | null {
@@ -217,9 +215,9 @@ function diffOf({ change, commentText, textBefore, versionBefore }: VersionRow):
     : wordDiff(textBefore, commentText)
 }
 
-/** Two texts by words: what is the same, what was removed, what was added. */
+/** Compares two texts by words. */
 export function wordDiff(before: string, after: string): Words[] {
-  if (wordsIn(before) > DIFF_WORDS_MAX || wordsIn(after) > DIFF_WORDS_MAX)
+  if (before.length + after.length > DIFF_UNITS_MAX)
     return [
       { change: 'removed', text: before },
       { change: 'added', text: after },
@@ -227,13 +225,4 @@ export function wordDiff(before: string, after: string): Words[] {
   return diffWords(before, after, { intlSegmenter: segmenter }).map(({ value, added, removed }) => {
     return { change: added ? 'added' : removed ? 'removed' : 'same', text: value }
   })
-}
-
-function wordsIn(text: string): number {
-  let words = 0
-  for (const { isWordLike } of segmenter.segment(text)) {
-    if (isWordLike) words += 1
-    if (words > DIFF_WORDS_MAX) break
-  }
-  return words
 }

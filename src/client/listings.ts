@@ -32,124 +32,98 @@ type Listings = Pick<
   | 'listCatalog'
 >
 
-/** An id of a row of ours. */
 const RowId = z.int().min(0)
-/** As far as a timestamp of PostgreSQL's and a number of ours both reach. */
-const RunPlace = z.tuple([z.int().min(0), RunIdSchema]).readonly()
+/** The range that both a timestamp of PostgreSQL and a safe integer have. */
+const RunKey = z.tuple([z.int().min(0), RunIdSchema]).readonly()
+/** Kind and organization. */
+const AttentionKey = z.tuple([z.enum(ATTENTION_KINDS), id.nullable()]).readonly()
+/** A user group, or another ID. */
+const CatalogKey = z.tuple([id.nullable(), id.nullable()]).readonly()
 
-/** Kind and organization of a row of sync.attention. */
-const AttentionPlace = z.tuple([z.enum(ATTENTION_KINDS), id.nullable()]).readonly()
-
-/** A user group, or something else. */
-const CatalogPlace = z.tuple([id.nullable(), id.nullable()]).readonly()
-
-/** What can be paged through. */
+/** The listings of a `CollabSync`. */
 export function listingsOn(database: Database): Listings {
+  const listRuns = listing(RunsRequestSchema, {
+    name: 'runs',
+    key: RunKey,
+    read: ({ status = null }, after, limit) => pageRuns(database, { status, after, limit }),
+    keyOf: ({ key }) => key,
+  })
   return {
-    async listRuns(request = {}) {
-      const { status = null, ...page } = checked(RunsRequestSchema, request, '')
-      const { items, nextCursor } = await readPage(page, {
-        name: 'runs',
-        key: RunPlace,
-        read: (after, limit) => pageRuns(database, { status, after, limit }),
-        keyOf: ({ key }) => key,
-      })
+    async listRuns(request) {
+      const { items, nextCursor } = await listRuns(request)
       return { items: items.map(({ item }) => item), nextCursor }
     },
-    async listAttention(request = {}) {
-      const { kind = null, ...page } = checked(AttentionRequestSchema, request, '')
-      return readPage(page, {
-        name: 'attention',
-        key: AttentionPlace,
-        read: async (after, limit) => {
-          const [afterKind, afterOrganizationId] = after ?? [null, null]
-          const of = { kind, afterKind, afterOrganizationId, limit }
-          return z.array(AttentionSchema).parse(await attention.page.all(database, of))
-        },
-        keyOf: (row): z.output<typeof AttentionPlace> => [row.kind, row.organizationId],
-      })
-    },
-    async listFailures(request = {}) {
-      const asked = checked(FailuresRequestSchema, request, '')
-      const { runId = null, organizationId = null, ...page } = asked
-      return readPage(page, {
-        name: 'failures',
-        key: RowId,
-        read: (before, limit) => pageFailures(database, { runId, organizationId, before, limit }),
-        keyOf: ({ failureId }) => failureId,
-      })
-    },
-    async listRejectedRecords(request = {}) {
-      const { runId = null, ...page } = checked(OfRunRequestSchema, request, '')
-      const of = { runId, isSetAside: false, mostCharacters: RECORD_CHARACTERS }
-      return readPage(page, {
-        name: 'rejected',
-        key: RowId,
-        read: (before, limit) => rejected.list.all(database, { ...of, before, limit }),
-        keyOf: ({ rejectedRecordId }) => rejectedRecordId,
-      })
-    },
-    async listActions(request = {}) {
-      const { runId = null, ...page } = checked(OfRunRequestSchema, request, '')
-      return readPage(page, {
-        name: 'actions',
-        key: RowId,
-        read: (before, limit) => actions.list.all(database, { runId, before, limit }),
-        keyOf: ({ actionId }) => actionId,
-      })
-    },
-    async listHeld(request = {}) {
-      const { runId = null, ...page } = checked(OfRunRequestSchema, request, '')
-      const of = { runId, heldId: null, organizationId: null, mostUsers: MISSING_NAMED }
-      return readPage(page, {
-        name: 'held',
-        key: RowId,
-        read: (after, limit) => held.list.all(database, { ...of, after, limit }),
-        keyOf: ({ heldId }) => heldId,
-      })
-    },
-    async listOrganizations(request = {}) {
-      return readPage(checked(PageRequestSchema, request, ''), {
-        name: 'organizations',
-        key: id,
-        read: (after, limit) =>
-          organizations.page.all(database, { after, limit, organizationId: null }),
-        keyOf: ({ organizationId }) => organizationId,
-      })
-    },
-    async listCatalog(request = {}) {
-      const asked = checked(CatalogRequestSchema, request, '')
-      const { organizationId = null, documentId = null, ...page } = asked
-      if (documentId !== null && organizationId === null)
-        throw new UsageError('documentId needs organizationId.')
-      return readPage(page, {
-        name: 'catalog',
-        key: CatalogPlace,
-        read: (after, limit) =>
-          catalog.list.all(database, {
-            organizationId,
-            documentId,
-            afterUserGroupId: after?.[0] ?? null,
-            afterId: after?.[1] ?? null,
-            limit,
-          }),
-        keyOf: (entry): z.output<typeof CatalogPlace> => [
-          entry.organizationUserGroupId,
-          entry.organizationUserGroupId === null
-            ? (entry.annotationId ?? entry.documentId ?? entry.organizationId)
-            : null,
-        ],
-      })
-    },
+    listAttention: listing(AttentionRequestSchema, {
+      name: 'attention',
+      key: AttentionKey,
+      read: async ({ kind = null }, after, limit) => {
+        const [afterKind, afterOrganizationId] = after ?? [null, null]
+        const of = { kind, afterKind, afterOrganizationId, limit }
+        return z.array(AttentionSchema).parse(await attention.page.all(database, of))
+      },
+      keyOf: (row): z.output<typeof AttentionKey> => [row.kind, row.organizationId],
+    }),
+    listFailures: listing(FailuresRequestSchema, {
+      name: 'failures',
+      key: RowId,
+      read: ({ runId = null, organizationId = null }, before, limit) =>
+        pageFailures(database, { runId, organizationId, before, limit }),
+      keyOf: ({ failureId }) => failureId,
+    }),
+    listRejectedRecords: listing(OfRunRequestSchema, {
+      name: 'rejected',
+      key: RowId,
+      read: ({ runId = null }, before, limit) => {
+        const of = { runId, isSetAside: false, mostCharacters: RECORD_CHARACTERS }
+        return rejected.list.all(database, { ...of, before, limit })
+      },
+      keyOf: ({ rejectedRecordId }) => rejectedRecordId,
+    }),
+    listActions: listing(OfRunRequestSchema, {
+      name: 'actions',
+      key: RowId,
+      read: ({ runId = null }, before, limit) =>
+        actions.list.all(database, { runId, before, limit }),
+      keyOf: ({ actionId }) => actionId,
+    }),
+    listHeld: listing(OfRunRequestSchema, {
+      name: 'held',
+      key: RowId,
+      read: ({ runId = null }, after, limit) => {
+        const of = { runId, heldId: null, organizationId: null, mostUsers: MISSING_NAMED }
+        return held.list.all(database, { ...of, after, limit })
+      },
+      keyOf: ({ heldId }) => heldId,
+    }),
+    listOrganizations: listing(PageRequestSchema, {
+      name: 'organizations',
+      key: id,
+      read: (_, after, limit) =>
+        organizations.page.all(database, { after, limit, organizationId: null }),
+      keyOf: ({ organizationId }) => organizationId,
+    }),
+    listCatalog: listing(CatalogRequestSchema, {
+      name: 'catalog',
+      key: CatalogKey,
+      read: ({ organizationId = null, documentId = null }, after, limit) => {
+        if (documentId !== null && organizationId === null)
+          throw new UsageError('documentId needs organizationId.')
+        const [afterUserGroupId, afterId] = after ?? [null, null]
+        const of = { organizationId, documentId, afterUserGroupId, afterId, limit }
+        return catalog.list.all(database, of)
+      },
+      keyOf: (entry): z.output<typeof CatalogKey> => [
+        entry.organizationUserGroupId,
+        entry.organizationUserGroupId === null
+          ? (entry.annotationId ?? entry.documentId ?? entry.organizationId)
+          : null,
+      ],
+    }),
     async listChanges(request = {}) {
-      const asked = checked(ChangesRequestSchema, request, '')
-      const { cursor: after = null, limit: max = LIMIT_DEFAULT } = asked
-      const { changes, cursor, hasMore } = await readChanges(database, {
-        after,
-        max,
-        objects: null,
-      })
-      const items = changes.map(({ key, row, runId, person, ...change }) =>
+      const given = checked(ChangesRequestSchema, request, '')
+      const { cursor: after = null, limit: max = LIMIT_DEFAULT } = given
+      const page = await readChanges(database, { after, max, objects: null })
+      const items = page.changes.map(({ key, row, runId, person, ...change }) =>
         ChangeSchema.parse({
           ...change,
           key: JSON.parse(key),
@@ -159,60 +133,62 @@ export function listingsOn(database: Database): Listings {
         }),
       )
       const { lines: heldBack } = await readHeldBack(database)
-      return { items, nextCursor: hasMore ? cursor : null, cursor, heldBack }
+      const { cursor } = page
+      return { items, nextCursor: page.hasMore ? cursor : null, cursor, heldBack }
     },
   }
 }
 
-/** A listing that is read in the order of a key, so that rows added meanwhile make no gap and no double. */
-export interface Listing<T, Key> {
-  /** Goes into its cursors, so that one of another listing is refused. */
+/** A listing in the order of a key, so that a row that is added between two pages causes no gap and no duplicate. */
+interface Listing<T, Key, Request = void> {
+  /** Part of its cursors: a cursor of another listing is refused. */
   readonly name: string
   readonly key: z.ZodType<Key>
-  /** The member of the request that holds the cursor; `cursor` when left out. */
+  /** The member of the request that has the cursor; `cursor` if omitted. */
   readonly member?: string
-  /** Up to `max` items behind the one with that key, or from the first on. */
-  read(after: Key | null, max: number): Promise<readonly T[]>
+  /** Reads up to `max` items after a key, or the first ones. */
+  read(request: Request, after: Key | null, max: number): Promise<readonly T[]>
   keyOf(item: T): Key
+}
+
+/** A function that checks a request and reads the page. */
+function listing<S extends z.ZodType<PageRequest>, T, Key>(
+  schema: S,
+  { read, ...how }: Listing<T, Key, z.output<S>>,
+): (request?: z.input<S>) => Promise<Page<T>> {
+  return async (request) => {
+    const given = checked(schema, request ?? {}, '')
+    return readPage(given, { ...how, read: (_, after, max) => read(given, after, max) })
+  }
 }
 
 const LIMIT_DEFAULT = 50
 
-/**
- * One page of a listing.
- * @param request checked
- * @throws UsageError naming the cursor's member
- */
+/** Reads a page. @throws UsageError naming the member of the cursor */
 export async function readPage<T, Key>(
   { limit = LIMIT_DEFAULT, cursor }: PageRequest,
-  listing: Listing<T, Key>,
+  { name, key, member = 'cursor', read, keyOf }: Listing<T, Key>,
 ): Promise<Page<T>> {
-  const after = cursor === undefined ? null : keyIn(cursor, listing)
-  // One more than asked for tells whether there is another page.
-  const found = await listing.read(after, limit + 1)
+  const after = cursor === undefined ? null : decoded(cursor)
+  const known = z
+    .tuple([z.literal(name), key])
+    .nullable()
+    .safeParse(after)
+  if (!known.success) throw new UsageError(`${member} ${CURSOR_FAULT}.`)
+  // One more item shows whether there is another page.
+  const found = await read(undefined, known.data?.[1] ?? null, limit + 1)
   const items = found.slice(0, limit)
   const last = items.at(-1)
-  const hasMore = found.length > limit && last !== undefined
-  return { items, nextCursor: hasMore ? cursorOf(listing.name, listing.keyOf(last)) : null }
+  if (found.length <= limit || last === undefined) return { items, nextCursor: null }
+  const next = JSON.stringify([name, keyOf(last)])
+  return { items, nextCursor: Buffer.from(next).toString('base64url') }
 }
 
-function cursorOf(name: string, key: unknown): string {
-  return Buffer.from(JSON.stringify([name, key])).toString('base64url')
-}
-
-function keyIn<Key>(
-  cursor: string,
-  { name, key, member = 'cursor' }: Pick<Listing<unknown, Key>, 'name' | 'key' | 'member'>,
-): Key {
-  const parsed = z.tuple([z.literal(name), key]).safeParse(decoded(cursor))
-  if (parsed.success) return parsed.data[1]
-  throw new UsageError(`${member} ${CURSOR_FAULT}.`)
-}
-
+/** @returns undefined for a text that is no JSON */
 function decoded(cursor: string): unknown {
   try {
-    return JSON.parse(Buffer.from(cursor, 'base64url').toString())
+    return JSON.parse(Buffer.from(cursor, 'base64url').toString()) ?? undefined
   } catch {
-    return null
+    return undefined
   }
 }

@@ -23,18 +23,13 @@ import { searchOn } from './search.ts'
 import { thingsOn } from './things.ts'
 import { settlingOn } from './waiting.ts'
 
-const NEED = ['database', 'queue'] as const
-
 /**
- * Opens PostgreSQL and the queue as the settings say, for a program that asks for runs and follows them. Workers
- * (`collab-sync worker`) do the work; nothing of the service is needed here. Until `close` the connections keep the process
- * alive.
- * @param options.environment where the settings are looked up, in place of `process.env`; a file `.env` in the working
- *   directory is read too
- * @param options.requestedBy what the program calls itself: `sync.actions` lists what it does as `says: NAME`, and under the
- *   user of the process where it is left out
- * @throws UsageError for settings that are missing or wrong; EnvironmentError where PostgreSQL or the queue is away, or the
- *   tables are not of this version
+ * Opens PostgreSQL and the queue of the settings, for a program that starts and follows runs. Workers (`collab-sync worker`) execute
+ * them; no credentials of the service are needed here. The connections keep the process alive until `close`.
+ * @param options.environment replaces `process.env`; a file `.env` in the working directory is also read
+ * @param options.requestedBy name of the program: `sync.actions` shows it as `says: NAME`; if omitted, the user of the process
+ * @throws UsageError for missing or wrong settings; EnvironmentError if PostgreSQL or the queue is unreachable, or the tables have
+ *   another version
  * @example
  * ```ts
  * import { openCollabSync } from 'collab-sync'
@@ -60,10 +55,11 @@ export async function openCollabSync(
 ): Promise<CollabSync> {
   const { environment, requestedBy } = options
   const by = checked(RequestedBySchema.optional(), requestedBy, 'requestedBy') ?? processUser()
+  const need = ['database', 'queue'] as const
   const settings =
     environment === undefined
-      ? readSettings(process.env, { need: NEED })
-      : readSettings(environment, { need: NEED })
+      ? readSettings(process.env, { need })
+      : readSettings(environment, { need })
   const log = createLog(settings.logLevel === 'info' ? 'warn' : settings.logLevel)
   const store = await openStore(settings, { log, applicationName: 'program' })
   try {
@@ -87,15 +83,12 @@ export async function openCollabSync(
   }
 }
 
-/**
- * A `CollabSync` on parts that somebody else opened; `close` leaves them to whoever opened them.
- * Nothing is asked before a method is called. The tables must be of this program's version (`requireSchema`).
- */
+/** A `CollabSync` on open parts, which `close` does not close. The tables must have this version (`requireSchema`). */
 export function collabSyncOn(parts: Parts): SharedCollabSync {
   const { database } = parts
   const { watchRun, ...runs } = runsOn(parts)
   return {
-    ...tellingAwayInAll(database, {
+    ...explainingLossIn(database, {
       ...askingOn(parts),
       ...hintingOn(parts),
       ...runs,
@@ -113,13 +106,13 @@ export function collabSyncOn(parts: Parts): SharedCollabSync {
   }
 }
 
-type Asking = Record<string, (...given: never[]) => Promise<unknown>>
+type Functions = Record<string, (...given: never[]) => Promise<unknown>>
 
-/** The same functions, which tell in a sentence where PostgreSQL is away. */
-function tellingAwayInAll<F extends Asking>(database: Database, functions: F): F {
+/** The same functions, which explain in a sentence if PostgreSQL is unreachable. */
+function explainingLossIn<F extends Functions>(database: Database, functions: F): F {
   const entries = Object.entries(functions).map(([name, ask]) => [
     name,
-    // An error that is thrown before anything is awaited rejects too.
+    // async: a synchronous error rejects too.
     (...given: never[]) => explainingLoss(database, async () => ask(...given)),
   ])
   return Object.fromEntries(entries) as F

@@ -1,5 +1,5 @@
 import { FailureCauseSchema, FailureSchema, WaitSchema } from '../documents/run.ts'
-import type { Failure, FailureReport, Run, RunDetails, RunStatus, Wait } from '../documents/run.ts'
+import type { Failure, Run, RunDetails, RunStatus, Wait } from '../documents/run.ts'
 import { RECORD_CHARACTERS } from '../documents/waiting.ts'
 import { StoredScopeSchema } from '../documents/scope.ts'
 import { DEAD_AFTER_S } from '../core/database/claims.ts'
@@ -12,10 +12,10 @@ import * as runs from '../core/database/statements/runs.ts'
 import * as workers from '../core/database/statements/workers.ts'
 import { readHeld } from './waiting.ts'
 
-/** Held listings, rejected records and retries that a run is shown with. */
+/** Maximum number of held listings, rejected records, actions and retries. */
 const SHOWN = 10
 
-/** A run with what a person needs to decide what to do about it; null where there is none with that id. */
+/** A run with its details; null if there is none. */
 export async function readRunDetails(
   database: Database,
   runId: string,
@@ -26,7 +26,10 @@ export async function readRunDetails(
   return {
     ...run,
     waiting: run.finishedAt === null ? await readWaits(database, runId) : [],
-    failuresByCause: await readFailures(database, runId),
+    failuresByCause: (await failures.byCause.all(database, { runId })).map((cause) => ({
+      ...cause,
+      examples: ExamplesSchema.parse(cause.examples),
+    })),
     failuresByState: await failures.states.one(database, { runId }),
     retriedBy: (await runs.retries.all(database, { runId, limit: SHOWN })).map(
       (each) => each.runId,
@@ -34,44 +37,34 @@ export async function readRunDetails(
     actions: await actions.list.all(database, { runId, before: null, limit: SHOWN }),
     held,
     heldWaiting: held.listings,
-    rejectedRecords: run.rejected > 0 ? await readRejected(database, runId) : [],
+    rejectedRecords:
+      run.rejected > 0
+        ? await rejected.list.all(database, {
+            runId,
+            isSetAside: null,
+            before: null,
+            limit: SHOWN,
+            mostCharacters: RECORD_CHARACTERS,
+          })
+        : [],
   }
 }
 
-function readRejected(database: Database, runId: string) {
-  const newest = { before: null, limit: SHOWN, mostCharacters: RECORD_CHARACTERS }
-  return rejected.list.all(database, { runId, isSetAside: null, ...newest })
-}
-
-/** What live workers wait for, the longest wait first; of a run those that work on it, or cannot take its jobs. */
+/** What live workers wait for, longest first. With a run, only workers that execute it or cannot take its jobs. */
 export async function readWaits(database: Database, runId: string | null): Promise<Wait[]> {
   const waits = await workers.waiting.all(database, { runId, deadAfterS: DEAD_AFTER_S })
   return waits.map((wait) => WaitSchema.parse(wait))
 }
 
-/** The newest runs first. */
-export async function readRecentRuns(database: Database, max: number): Promise<Run[]> {
-  return readRuns(database, null, max)
-}
-
-/** One run; null where there is none with that id. */
+/** A run; null if there is none. */
 export async function readRun(database: Database, runId: string): Promise<Run | null> {
   const [run] = await readRuns(database, [runId], 1)
   return run ?? null
 }
 
-/** Failures of a run by cause, the most frequent first; 20 causes at most. */
-export async function readFailures(database: Database, runId: string): Promise<FailureReport[]> {
-  const causes = await failures.byCause.all(database, { runId })
-  return causes.map((cause) => ({ ...cause, examples: ExamplesSchema.parse(cause.examples) }))
-}
-
 const ExamplesSchema = FailureCauseSchema.shape.examples
 
-/**
- * A page of failures, the newest first.
- * @param of.before lowest id of the page before; null for the first page
- */
+/** A page of failures, newest first. */
 export async function pageFailures(
   database: Database,
   of: Parameters<typeof failures.page.all>[1],
@@ -82,7 +75,8 @@ export async function pageFailures(
 
 const StateSchema = FailureSchema.shape.state
 
-async function readRuns(
+/** Runs with these IDs, or all, newest first. */
+export async function readRuns(
   database: Database,
   runIds: readonly string[] | null,
   limit: number,
@@ -95,19 +89,16 @@ async function readRuns(
   }))
 }
 
-/** From its begin to its end, or until it was read, in milliseconds; 0 for one that has not begun. */
+/** In milliseconds; 0 before its start. */
 function durationOf({ startedAt, finishedAt, readAt }: RowOf<typeof runs.reports>): number {
   const end = finishedAt ?? readAt
   return end.getTime() - (startedAt ?? end).getTime()
 }
 
-/** The position of a run in the order of runs: when it was requested, in microseconds since 1970, and its id. */
+/** Position of a run: when it was requested, in microseconds since 1970, and its ID. */
 export type RunKey = readonly [requestedAtUs: number, runId: string]
 
-/**
- * A page of runs, the newest first.
- * @param page.after key of the last run of the page before; null for the first page
- */
+/** A page of runs, newest first. */
 export async function pageRuns(
   database: Database,
   { status, after, limit }: { status: RunStatus | null; after: RunKey | null; limit: number },
@@ -123,14 +114,11 @@ export async function pageRuns(
   })
 }
 
-/** Digits of an id that a person must give at least. */
+/** Minimum digits of the ID of a run. */
 export const RUN_DIGITS_MIN = 6
 const DIGITS = 32
 
-/**
- * Finds the runs whose ids begin with what a person gave: a whole id, or its first digits.
- * @returns ids, ten at most; null where the text is no id, and no beginning of one that is long enough
- */
+/** Finds up to ten runs by an ID or its first digits. @returns null if the text is neither */
 export async function findRunIds(database: Database, text: string): Promise<string[] | null> {
   const digits = text.toLowerCase().replaceAll('-', '')
   if (!/^[0-9a-f-]+$/i.test(text)) return null

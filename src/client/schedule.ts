@@ -18,13 +18,10 @@ import {
 import type { Settings } from '../settings/table.ts'
 import type { CollabSync, Parts } from './collab-sync.ts'
 
-/** What a person set: a cron expression in a time zone, or nothing at all. */
-type SetSchedule = Pick<RowOf<typeof schedule.read>, 'cron' | 'timeZone'>
-
-/** Whoever looks at the schedule waits no longer for a queue that hangs. */
+/** Time limit of the queue. */
 const ASKED_MS = 1_000
 
-/** The nightly schedule. */
+/** Reads and changes the nightly schedule. */
 export function scheduleOn(
   parts: Omit<Parts, 'trigger'>,
 ): Pick<CollabSync, 'getSchedule' | 'setSchedule' | 'removeSchedule'> {
@@ -40,10 +37,7 @@ export function scheduleOn(
   }
 }
 
-/**
- * Reads the schedule and computes when it is due next.
- * @param queue asked whether it holds the schedule; may be away, or left out
- */
+/** Reads the schedule and computes the next nightly run. @param queue for `registered`; it can be unreachable */
 export async function readSchedule(
   database: Database,
   settings: Settings,
@@ -65,14 +59,10 @@ async function isRegistered(queue: JobQueue): Promise<boolean | null> {
   }
 }
 
-/**
- * Sets or removes the schedule for all workers, and registers that where the queue can be reached: elsewhere workers do it
- * within seconds.
- * @param to checked; where the time zone is null, that of the settings holds
- */
+/** Stores the schedule and registers it. If the queue is unreachable, workers register it later. */
 async function changeSchedule(
   { database, queue, settings, log, by }: Omit<Parts, 'trigger'>,
-  to: SetSchedule,
+  to: Pick<RowOf<typeof schedule.read>, 'cron' | 'timeZone'>,
 ): Promise<NightlySchedule> {
   await transaction(database, async (client) => {
     if ((await schedule.write.run(client, to)) === 0) return
@@ -84,7 +74,7 @@ async function changeSchedule(
   try {
     await registerSchedule(queue, noted)
   } catch (error) {
-    log.warn({ err: error }, 'the queue cannot be reached; workers register the schedule')
+    log.warn({ err: error }, 'the queue is unreachable; workers register the schedule later')
   }
   return readSchedule(database, settings, queue)
 }

@@ -11,15 +11,14 @@ import * as things from '../core/database/statements/things.ts'
 import type { CollabSync, Parts } from './collab-sync.ts'
 import { findRunIds } from './run-reports.ts'
 
-/** A search ends after so long, whichever kinds are left. */
+/** Time limit of a search. */
 const SEARCH_MS = 2_000
-/** Things of a kind. */
+/** Maximum number of things of a kind. */
 const SHOWN_MAX = 20
 const CANCELLED = '57014'
-/** In the order in which they are searched and listed. */
 const KINDS = ['organization', 'document', 'userGroup', 'user', 'annotation', 'comment'] as const
 
-/** Finding runs and things by an id, a part of one, a name or an address. */
+/** Searches runs and things. */
 export function searchOn({
   database,
   settings: { privacyEmail: emails },
@@ -35,7 +34,7 @@ export function searchOn({
       const salt = emails === 'hash' ? (await privacy.salt.one(database)).salt : null
       const by = { text, emails, emailHash: salt && hashEmail(salt, text) }
       const notes = notesOn(text, emails)
-      // A transaction of its own, for a time limit of its own.
+      // A transaction with its own time limit.
       await rolledBack(database, (client) => findThings(client, by, { items, notes }))
       return { items: items.toSorted((a, b) => Number(b.isExact) - Number(a.isExact)), notes }
     },
@@ -45,19 +44,18 @@ export function searchOn({
 function notesOn(text: string, emails: Settings['privacyEmail']): string[] {
   const notes = [
     [...text].length < 3 &&
-      'A text of fewer than three characters finds only whole ids, names and addresses.',
-    /^\d{1,3}$/.test(text) && 'Comments are searched by numbers of four digits or more.',
-    emails === 'hash' && 'E-mail addresses are found only whole, because PRIVACY_EMAIL is hash.',
+      'A text of fewer than three characters finds only complete IDs, names and addresses.',
+    /^\d{1,3}$/.test(text) && 'Comments are searched only by numbers with at least four digits.',
+    emails === 'hash' && 'Only complete e-mail addresses are found, because PRIVACY_EMAIL is hash.',
     emails === 'drop' && 'E-mail addresses are not searched, because PRIVACY_EMAIL is drop.',
-    text.includes('@') &&
-      'Comments whose author has an address and no user id are not found by the address.',
+    text.includes('@') && 'Comments of authors without a user ID are not found by an address.',
   ]
   return notes.filter((note) => note !== false)
 }
 
 type By = Omit<Parameters<typeof things.search.all>[1], 'kind'>
 
-/** Adds what is found, kind by kind, until the time is over. */
+/** Searches each kind until the time limit. */
 async function findThings(
   client: Client,
   by: By,
@@ -87,16 +85,16 @@ function named(kinds: readonly ThingKind[]): string {
   return kinds.map((kind) => `${KIND_NAMES[kind].toLowerCase()}s`).join(', ')
 }
 
-/** By a number of four digits or more, or by an annotation and a number: `ann-1/42`, or the path as its page shows it. */
+/** By a number with at least four digits, or by an annotation and a number: `ann-1/42`, or the path on its page. */
 async function findComments(client: Client, text: string) {
   const [, before = null, number = ''] = /^(?:(.+)\/)?\s*(\d{1,15})$/s.exec(text) ?? []
   if (number === '' || (before === null && number.length < 4)) return []
   const path = before?.trim().replaceAll(/\s*\/\s*/g, '/') ?? null
-  // Ids may hold slashes, so the annotation may begin behind any of them.
+  // IDs can contain slashes, so the annotation can begin after each of them.
   const parts = before?.split('/')
   const annotationIds = parts?.map((_, index) => parts.slice(index).join('/').trim()) ?? null
   const by = { commentId: Number(number), annotationIds, path }
   const rows = await things.searchComments.all(client, by)
-  // A number alone is not an id: each annotation may have a comment with it.
+  // A number alone is ambiguous: each annotation can have a comment with it.
   return rows.map(({ name, ...ids }) => ({ ids, name, isExact: before !== null }))
 }

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { columnOf } from '../base/columns.ts'
 import type { Database } from '../core/database/pool.ts'
 import type { RowOf } from '../core/database/statement.ts'
 import * as organizations from '../core/database/statements/organizations.ts'
@@ -7,8 +8,8 @@ import { checked } from '../documents/check.ts'
 import { time } from '../documents/format.ts'
 import {
   BENEATH_STATES,
+  idsWithin,
   kindOf,
-  parentOf,
   THING_KINDS,
   THING_SCHEMAS,
   ThingRequestSchema,
@@ -22,10 +23,10 @@ import { readSchedule } from './schedule.ts'
 type Scope = RowOf<typeof things.scope>
 type Request = z.output<typeof ThingRequestSchema>
 
-/** Entries of life, and things beneath, on a page. */
+/** Entries per page. */
 const LIMIT_DEFAULT = 20
 
-/** Reading what is stored of one thing. */
+/** Reads what is stored about a thing. */
 export function thingsOn(
   parts: Pick<Parts, 'database' | 'settings'>,
 ): Pick<CollabSync, 'getThing'> {
@@ -33,7 +34,7 @@ export function thingsOn(
     async getThing(given) {
       const request = checked(ThingRequestSchema, given, '')
       const kind = kindOf(request)
-      if (kind === null) throw new Error('The schema takes no ids that name nothing.')
+      if (kind === null) throw new Error('The schema refuses these ids.')
       const scope = await things.scope.first(parts.database, scopeIdsOf(request))
       return scope === undefined ? null : readThing(parts, { kind, scope, request })
     },
@@ -42,7 +43,7 @@ export function thingsOn(
 
 interface Asked {
   readonly kind: ThingKind
-  /** What was fetched to know of the thing: the annotation of a comment, the organization of a user, else itself. */
+  /** The fetched scope: the annotation of a comment, the organization of a user, otherwise the thing itself. */
   readonly scope: Scope
   readonly request: Request
 }
@@ -65,10 +66,10 @@ async function readThing(
   const { runId } = scope
   const described = await describeThing(database, asked, runId)
   if (described === null) return null
-  // The rows hold more than the document has.
+  // Removes the other columns of the rows.
   return THING_SCHEMAS[kind].parse({
     ...described,
-    ids: idsOf(request),
+    ids: request,
     checked: {
       at: scope.checkedAt,
       runId,
@@ -85,7 +86,7 @@ async function readThing(
   })
 }
 
-/** What differs from kind to kind. */
+/** The members that differ between kinds. */
 type Described = Thing extends infer T
   ? T extends Thing
     ? Pick<T, 'kind' | 'facts' | 'why' | 'name' | 'record'>
@@ -185,7 +186,7 @@ function whyUser(row: RowOf<typeof things.user>, scope: Scope, runId: string | n
   }
 }
 
-/** Where a removal was held first, who decided it, rather than which run saw it. */
+/** If the removal was held before: who decided, instead of the run that noticed it. */
 function acceptedRemoval(row: RowOf<typeof things.user>, at: Date): Partial<Why> {
   const { resolution, decidedBy, reason } = row
   if (resolution === null) return {}
@@ -199,7 +200,7 @@ function acceptedRemoval(row: RowOf<typeof things.user>, at: Date): Partial<Why>
 
 async function whyInCatalog(database: Database, kind: ThingKind, scope: Scope): Promise<Why> {
   const event = await things.catalogEvent.first(database, {
-    object: objectOf(kind),
+    object: columnOf(kind),
     key: scope.key,
   })
   const how =
@@ -210,7 +211,7 @@ async function whyInCatalog(database: Database, kind: ThingKind, scope: Scope): 
   const more = scope.inCatalog || scope.active ? '' : ' It is not fetched any more; its rows stay.'
   const parents =
     scope.active && !scope.inCatalog
-      ? ' What holds it is not in the catalog, so it is not fetched.'
+      ? ' Its parent is not in the catalog, so it is not fetched.'
       : ''
   return { state, sentence: `${how}${more}${parents}`, at: event?.at ?? null, runId: null }
 }
@@ -228,19 +229,14 @@ async function describeNext(
   settings: Parts['settings'],
   { inCatalog }: Scope,
 ): Promise<string> {
-  if (!inCatalog) return 'Not while it is out of the catalog.'
+  if (!inCatalog) return 'Never: it is not in the catalog.'
   const { next } = await readSchedule(database, settings)
   const isRefreshed = settings.refreshBudget !== undefined
   if (next === null)
     return isRefreshed
       ? 'By continuous refresh.'
-      : 'Not before a run is requested: no nightly run is scheduled.'
+      : 'When a run is requested: no nightly run is scheduled.'
   return `By the nightly run that is due at ${time(next)}${isRefreshed ? ', or before it by continuous refresh' : ''}.`
-}
-
-/** As the feed of changes calls it. */
-function objectOf(kind: ThingKind): string {
-  return kind === 'userGroup' ? 'user_group' : kind
 }
 
 function actionsOf(
@@ -258,22 +254,23 @@ function actionsOf(
   ]
 }
 
-const LifeKey = z.tuple([z.int(), z.string()]).readonly()
+/** A time or rank, and an ID. */
+const EntryKey = z.tuple([z.int(), z.string()]).readonly()
 
 async function readLife(database: Database, { kind, scope, request }: Asked) {
   const { organizationId, userId = null, lifeCursor: cursor, limit = LIMIT_DEFAULT } = request
-  const of = { ...scopeIdsOf(request), object: objectOf(kind), key: scope.key, userId }
+  const of = { ...scopeIdsOf(request), object: columnOf(kind), key: scope.key, userId }
   const { items, nextCursor } = await readPage(
     { limit, cursor },
     {
       name: 'life',
       member: 'lifeCursor',
-      key: LifeKey,
-      read: (after, max) => {
+      key: EntryKey,
+      read: (_, after, max) => {
         const [beforeUs, beforeId] = after ?? [null, null]
         return things.life.all(database, { ...of, beforeUs, beforeId, limit: max })
       },
-      keyOf: ({ atUs, id }): z.output<typeof LifeKey> => [atUs, id],
+      keyOf: ({ atUs, id }): z.output<typeof EntryKey> => [atUs, id],
     },
   )
   return { items: items.map((row) => lifeEntry(row, organizationId, userId !== null)), nextCursor }
@@ -287,7 +284,7 @@ async function readVersions(database: Database, { scope, request }: Asked) {
       name: 'versions',
       member: 'lifeCursor',
       key: z.int(),
-      read: (beforeVersion, max) =>
+      read: (_, beforeVersion, max) =>
         things.lifeOfComment.all(database, {
           annotationKey: scope.key,
           commentId,
@@ -300,19 +297,18 @@ async function readVersions(database: Database, { scope, request }: Asked) {
   return { items: items.map(versionEntry), nextCursor }
 }
 
-const BeneathKey = z.tuple([z.int(), z.string()]).readonly()
 const BeneathRow = z.object({ kind: z.enum(THING_KINDS), state: z.enum(BENEATH_STATES) })
 
 async function readBeneath(database: Database, { kind, scope, request }: Asked) {
-  const { organizationId, documentId, beneathCursor: cursor, limit = LIMIT_DEFAULT } = request
+  const { beneathCursor: cursor, limit = LIMIT_DEFAULT } = request
   const keyIf = (of: ThingKind) => (kind === of ? scope.key : null)
   const { items, nextCursor } = await readPage(
     { limit, cursor },
     {
       name: 'beneath',
       member: 'beneathCursor',
-      key: BeneathKey,
-      read: (after, max) => {
+      key: EntryKey,
+      read: (_, after, max) => {
         const [afterPlace, afterId] = after ?? [null, null]
         return things.beneath.all(database, {
           ...scopeIdsOf(request),
@@ -325,40 +321,15 @@ async function readBeneath(database: Database, { kind, scope, request }: Asked) 
           limit: max,
         })
       },
-      keyOf: ({ place, id }): z.output<typeof BeneathKey> => [place, id],
+      keyOf: ({ place, id }): z.output<typeof EntryKey> => [place, id],
     },
   )
   return {
     items: items.map((row) => {
+      const { kind: of, state } = BeneathRow.parse(row)
       const { name, comments, at } = row
-      const holder = { ...parentOf(request), ...idsOf(request) }
-      return { ...BeneathRow.parse(row), ids: idsBeneath(row, holder), name, comments, at }
+      return { kind: of, state, ids: idsWithin(request, of, row.id), name, comments, at }
     }),
     nextCursor,
   }
-
-  function idsBeneath({ kind: of, id }: { kind: string; id: string }, holder: ThingIds): ThingIds {
-    switch (of) {
-      case 'comment':
-        return { ...holder, commentId: Number(id) }
-      case 'annotation':
-        return { organizationId, documentId, annotationId: id }
-      case 'document':
-        return { organizationId, documentId: id }
-      case 'userGroup':
-        return { organizationId, organizationUserGroupId: id }
-      default:
-        return { organizationId, userId: id }
-    }
-  }
-}
-
-/** The ids alone of a request. */
-function idsOf({
-  limit: _limit,
-  lifeCursor: _life,
-  beneathCursor: _beneath,
-  ...ids
-}: Request): ThingIds {
-  return ids
 }

@@ -23,22 +23,21 @@ import { decideHeld } from '../core/sync/held.ts'
 import type { HeldDecision } from '../core/sync/held.ts'
 import type { CollabSync, Parts } from './collab-sync.ts'
 
-/** What needs a person now, one row a kind, the most urgent first. */
+/** Open problems by kind, most urgent first. */
 export async function readAttention(database: Database): Promise<AttentionByKind[]> {
   const rows = await attention.byKind.all(database)
   return rows.map((row) => AttentionByKindSchema.parse(row))
 }
 
-/** Held listings of a run that wait for a decision: how many, and up to `limit` of them, the one first held first. */
+/** The number of held listings of a run, and up to `limit` of them, oldest first. */
 export async function readHeld(database: Database, runId: string, limit: number): Promise<Held> {
   const { held: listings } = await held.count.one(database, { runId })
   const first = { after: null, limit, mostUsers: MISSING_NAMED, heldId: null, organizationId: null }
   return { listings, first: listings > 0 ? await held.list.all(database, { runId, ...first }) : [] }
 }
 
-/** Users of a held listing, some of them by name. */
 export interface HeldUsers {
-  /** Users that the response lacked: they are removed when it is accepted. */
+  /** Users that the response lacked. */
   readonly missing: SomeUsers
   /** Users that the response contained. */
   readonly staying: SomeUsers
@@ -46,16 +45,16 @@ export interface HeldUsers {
 
 export interface SomeUsers {
   readonly inAll: number
-  /** How many come after the first ones. */
+  /** Number of users after the first ones. */
   readonly more: number
   readonly first: readonly { readonly userId: string; readonly name: string | null }[]
 }
 
 /**
- * Reads the present users of held listings.
- * @param limit users named, of those missing and of those staying
- * @param after the last users of the page before, by ID
- * @returns by held id
+ * Reads the users of held listings.
+ * @param limit of missing and of staying users
+ * @param after the last users of the previous page
+ * @returns by `heldId`
  */
 export async function readHeldUsers(
   database: Database,
@@ -88,10 +87,9 @@ function someUsers(rows: readonly RowOf<typeof pages.heldUsers>[]): SomeUsers {
 }
 
 /**
- * Sets rejected records aside for good: the same content in the same scope makes no later run partial. Or takes that back.
- * @param as who does it and why; without a reason, records are restored
- * @returns how many contents that changed
- * @throws UsageError for what is no document `SetAside`; where a record is not there, or was rejected by a version that made no digests
+ * Sets rejected records aside, or reopens them if `reason` is null.
+ * @returns the number of changed contents
+ * @throws UsageError for an invalid `SetAside`; if a record does not exist
  */
 export async function settleRejected(
   database: Database,
@@ -118,13 +116,12 @@ export async function settleRejected(
     }
     throw new UsageError(
       ids === null
-        ? 'That run rejected nothing that is open or set aside.'
-        : `Of ${ids.length} ids ${found} are of rejected records that are open or set aside: nothing was done.`,
+        ? 'That run has no rejected record that is open or set aside.'
+        : `Only ${found} of ${ids.length} IDs are rejected records that are open or set aside. Nothing was changed.`,
     )
   })
 }
 
-/** Settles what waits for a person: held listings and rejected records. */
 export function settlingOn({
   database,
   by,

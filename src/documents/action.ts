@@ -8,22 +8,20 @@ export const ActionSchema = z
     by: z
       .string()
       .describe(
-        'The name of a token, `HTTP_TOKEN`, `this machine`, the user of a command or a program, or `says: NAME` where a program gave a name that nothing proves.',
+        'The name of a token, `HTTP_TOKEN`, `this machine`, the user of a command or program, or `says: NAME` for an unverified name that a program gave itself.',
       ),
-    action: z.string().describe('What was done, such as `run_requested`.'),
-    runId: RunIdSchema.nullable().describe('The run it was done to.'),
-    target: z.string().nullable().describe('What it was done to, in words.'),
+    action: z.string().describe('The action, such as `run_requested`.'),
+    runId: RunIdSchema.nullable().describe('The run that it affected.'),
+    target: z.string().nullable().describe('A description of its object.'),
     reason: z.string().nullable(),
   })
-  .meta({ id: 'Action', description: 'What a user or program did.' })
+  .meta({ id: 'Action', description: 'An action of a user or program.' })
 
-/** What a user or program did: who, when, to what and why. */
 export type Action = z.output<typeof ActionSchema>
 
-/** The name that a program gives itself, marked so that it never reads like that of a token or a user. */
+/** The name that a program gives itself, with a mark that distinguishes it from names of tokens and users. */
 export const RequestedBySchema = text
   .max(100, 'must not be longer than 100 characters')
   .transform((name) => `says: ${name}`)
 
-/** The same of a job of the queue. */
 export const JobRequestedBySchema = RequestedBySchema.default('a program')

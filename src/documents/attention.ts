@@ -27,28 +27,25 @@ export const AttentionSchema = z
   .object({
     kind: z.enum(ATTENTION_KINDS),
     urgency: z.enum(['high', 'medium', 'low']),
-    organizationId: z
-      .string()
-      .nullable()
-      .describe('Null where it concerns the whole installation.'),
-    count: z.number().describe('How many scopes, listings, records, workers or settings.'),
-    since: z.date().nullable().describe('When it began; null where that is not known.'),
+    organizationId: z.string().nullable().describe('Null if it concerns the whole installation.'),
+    count: z.number().describe('Number of scopes, listings, records, workers or settings.'),
+    since: z.date().nullable().describe('When it began; null if unknown.'),
     latest: z.date().nullable().describe('When it last grew.'),
-    sentence: z.string().describe('What is wrong.'),
-    fix: z.string().describe('What to do about it on a command line.'),
-    path: z.string().describe('The page that shows it.'),
+    sentence: z.string().describe('The problem.'),
+    fix: z.string().describe('What an operator can do about it.'),
+    path: z.string().describe('The page of `serve` that shows it.'),
     words: z
       .string()
       .nullable()
-      .describe('What the service, a database or a worker said; null where nobody did.'),
+      .describe('A message of the service, a database or a worker; null if there is none.'),
   })
   .meta({ id: 'Attention' })
 
-/** What is wrong now and needs a person, of one kind; one row for each organization where it belongs to organizations. */
+/** An open problem; problems of organizations have one row per organization. */
 export type Attention = z.output<typeof AttentionSchema>
 
 export const AttentionByKindSchema = AttentionSchema.omit({ organizationId: true }).extend({
-  /** 0 where it concerns the whole installation. */
+  /** 0 if it concerns the whole installation. */
   organizations: z.number(),
   /** The five organizations with the highest counts. */
   first: z
@@ -57,7 +54,7 @@ export const AttentionByKindSchema = AttentionSchema.omit({ organizationId: true
     .transform((first) => first ?? []),
 })
 
-/** The same, one row a kind. */
+/** Open problems of one kind. */
 export type AttentionByKind = z.output<typeof AttentionByKindSchema>
 
 export const AttentionRequestSchema = PageRequestSchema.extend({

@@ -1,6 +1,6 @@
 /**
- * What a run counts: the one place that names the counts, with what a run's document says of each. Each is a column of
- * `sync.runs` and `sync.run_items`; `npm run generate` writes the lists of them in `sql/queries`. A new one goes to the end.
+ * The counts of a run, with their descriptions. Each is a column of `sync.runs` and `sync.run_items`; `npm run generate` writes
+ * their lists in `sql/queries`. Add new ones at the end.
  */
 const COUNTS = {
   scopesPlanned: '',
@@ -14,37 +14,36 @@ const COUNTS = {
   recordsInserted: '',
   recordsUpdated: '',
   recordsUnchanged: '',
-  recordsRejected: 'Records of which no row was made.',
-  recordsNull: 'Nulls in answers to a question by id.',
+  recordsRejected: 'Records that were not stored.',
+  recordsNull: 'Nulls in responses to requests by ID.',
   organizationsDone: '',
   documentsDone: '',
   groupsDone: '',
   annotationsDone: '',
-  usersWritten: 'Rows of users that were inserted or updated, removed users included.',
+  usersWritten: 'Inserted or updated rows of users, including removed users.',
   usersRemoved: 'Users removed from their organization.',
   membersRemoved: 'Memberships of documents and user groups that ended.',
   commentsWritten: '',
   commentsDeleted: '',
-  rejected: 'Whole records, and members that a stored record had to go without.',
-  serviceMs: 'Waiting for the service, added up over calls side by side.',
-  waitedMs: 'Waiting for slots of `SYNC_RATE_LIMIT`, added up in the same way.',
-  waitedThrottledMs: 'Waiting because the service throttled calls, added up in the same way.',
-  databaseMs: 'Waiting for PostgreSQL, added up over batches side by side.',
-  cpuMs: 'CPU of the processes that worked it, while they did.',
+  rejected: 'Rejected records, and rejected fields of stored records.',
+  serviceMs: 'Waiting for the service, summed over parallel calls.',
+  waitedMs: 'Waiting for the rate limit (`SYNC_RATE_LIMIT`), summed in the same way.',
+  waitedThrottledMs: 'Waiting because the service throttled calls, summed in the same way.',
+  databaseMs: 'Waiting for PostgreSQL, summed over parallel batches.',
+  cpuMs: 'CPU time of the processes that executed it.',
 } as const
 
-/** The counts that a run's document shows, with its words for each. */
 export const SHOWN_COUNTS: Readonly<Record<keyof typeof COUNTS, string>> = COUNTS
 
 const NAMES = [...(Object.keys(COUNTS) as (keyof typeof COUNTS)[]), 'recordsLost'] as const
-/** What is known when a run is planned or skipped, and by no commit. */
+/** Counted when a run is planned or skipped. */
 type PlanCount = 'scopesPlanned' | 'scopesSkipped'
 
 /** The counts that a commit adds to its item. */
 export type Counts = Record<Exclude<(typeof NAMES)[number], PlanCount>, number>
 
 export const COMMIT_COUNTS = NAMES.filter((name) => !/^scopes(Planned|Skipped)$/.test(name))
-/** The counts that a run adds up from its items: those of calls it has of its own. */
+/** The counts that a run sums over its items. Calls are counted per run. */
 export const ITEM_COUNTS = NAMES.filter((name) => name !== 'calls' && name !== 'retries')
 
 export function noCounts(): Counts {

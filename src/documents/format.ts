@@ -37,7 +37,7 @@ export function duration(ms: number): string {
   return `${Math.round(minutes / 60 / 24)} days`
 }
 
-/** An age as fine as it matters: of five hours the minutes, of twenty the hours, of three days the days. */
+/** An age in minutes up to six hours, in hours up to two days, then in days. */
 export function roughAge(ms: number): string {
   const minutes = Math.floor(ms / 60_000)
   if (minutes < 1) return 'less than a minute'
@@ -52,12 +52,12 @@ export function time(date: Date): string {
   return `${date.toISOString().slice(0, 19).replace('T', ' ')}Z`
 }
 
-/** The first digits of a run's id, which every command takes for it. */
+/** The first digits of the ID of a run, which every command accepts. */
 export function shortId(runId: string): string {
   return runId.slice(0, 8)
 }
 
-/** On one line, and no longer than a number of characters: what is longer ends behind a whole word, unless that is as long. */
+/** One line of at most `max` characters, cut after a word if possible. */
 export function shorten(text: string, max: number): string {
   const line = printable(text.replace(/\s+/g, ' ').trim())
   if (line.length <= max) return line
@@ -65,26 +65,26 @@ export function shorten(text: string, max: number): string {
   return `${line.slice(0, wordEnd > max / 2 ? wordEnd : max - 1).toWellFormed()}…`
 }
 
-/** Our own words for what is wrong with an answer, or the lack of one (`Shape` in src/core/service/errors.ts). */
+/** Descriptions of failed calls (`Shape` in src/core/service/errors.ts). */
 const ANSWERS: Readonly<Record<string, string>> = {
-  timeout: 'no answer in time',
+  timeout: 'no response in time',
   connection: 'the connection broke',
   unreachable: 'no connection',
-  body_cut: 'an answer that was cut off',
-  body_empty: 'an empty answer',
-  body_unreadable: 'an unreadable answer',
-  body_ambiguous: 'an ambiguous answer',
-  body_too_large: 'an answer that is too large',
-  too_many_records: 'an answer with too many records',
-  no_data: 'an answer without data',
+  body_cut: 'a truncated response',
+  body_empty: 'an empty response',
+  body_unreadable: 'an unreadable response',
+  body_ambiguous: 'an ambiguous response',
+  body_too_large: 'a response that is too large',
+  too_many_records: 'a response with too many records',
+  no_data: 'a response without data',
   error_without_code: 'an error without a code',
-  failed_status: 'an answer that reports a failure',
+  failed_status: 'a response that reports a failure',
   redirect: 'a redirect',
   throttled: 'too many calls',
-  breaker_open: 'not called, after such failures',
+  breaker_open: 'not called after repeated failures',
 }
 
-/** How a call failed: words first, then the codes, as in `an unreadable answer (HTTP 200 body_unreadable)`. */
+/** How a call failed: `an unreadable response (HTTP 200 body_unreadable)`. */
 export function describeAnswer(failed: {
   httpStatus: number | null
   errorStatus: string | null
@@ -93,20 +93,19 @@ export function describeAnswer(failed: {
   const words =
     ANSWERS[errorStatus ?? ''] ?? (httpStatus === null ? undefined : STATUS_CODES[httpStatus])
   const codes = [httpStatus && `HTTP ${httpStatus}`, errorStatus].filter(Boolean).join(' ')
-  if (words === undefined) return codes || 'no answer'
+  if (words === undefined) return codes || 'no response'
   return `${words} (${codes})`
 }
 
-/** Said of a run that is under way while no worker is alive. */
 export const NO_WORKER =
-  'No worker is alive: the run continues when one starts (`collab-sync worker`).'
+  'No worker is running. The run continues when one starts (`collab-sync worker`).'
 
-/** Said of listings whose removals wait for a decision. */
+/** Describes held listings. */
 export function describeHeld(listings: number): string {
   return `${counted(listings, 'listing')} lost so many users that collab-sync removed none of them.`
 }
 
-/** The counts of a run by what they count, each with its words and its name in the run's document. */
+/** The counts of a run by subject, with their words and members. */
 export const RUN_COUNTS = {
   scopes: [
     ['succeeded', 'scopesSucceeded'],
@@ -144,7 +143,7 @@ export const RUN_COUNTS = {
 
 type RunCounts = typeof RUN_COUNTS
 
-/** Where the time of a run went. Calls and batches run side by side, so that the parts together are longer than the run. */
+/** The times of a run. They are sums over parallel calls and batches, so that they can exceed its duration. */
 export const RUN_TIMES = [
   ['waiting for the service', 'serviceMs'],
   ['waiting for the rate limit', 'waitedMs'],
@@ -159,8 +158,8 @@ export function countWords(n: number, words: string): string {
 }
 
 /**
- * Some counts of a run: `270 succeeded, 9 failed`. Those that are 0 are left out, but for the first.
- * @param mark how to show a count; as it is when left out
+ * Describes counts of a run: `270 succeeded, 9 failed`. It omits zeros after the first count.
+ * @param mark formats a count
  */
 export function describeCounts<Of extends keyof RunCounts>(
   run: Readonly<Record<RunCounts[Of][number][1], number>>,
@@ -174,20 +173,19 @@ export function describeCounts<Of extends keyof RunCounts>(
     .join(', ')
 }
 
-/** What a run requests, for a person: its scope, what fails in it, or what failed in the run that it retries. */
+/** Describes the request of a run. */
 export function describeRequest(run: Pick<Run, 'scope' | 'retryOf' | 'failing'>): string {
-  if (run.retryOf !== null) return `what failed in run ${shortId(run.retryOf)}`
+  if (run.retryOf !== null) return `failed scopes of run ${shortId(run.retryOf)}`
   return describeScope(run.scope) + (run.failing ? ', failing scopes only' : '')
 }
 
-/** What became of a scope that failed. */
 export const FAILURE_STATES: Readonly<Record<Failure['state'], string>> = {
   failing: 'still failing',
   resolved: 'resolved',
   left_catalog: 'left the catalog',
 }
 
-/** What became of failed scopes: `3 still failing, 2 resolved, 1 left the catalog`. */
+/** Describes failed scopes: `3 still failing, 2 resolved, 1 left the catalog`. */
 export function describeStates({ failing, resolved, leftCatalog }: FailuresByState): string {
   const states = [
     [failing, FAILURE_STATES.failing],
@@ -197,7 +195,7 @@ export function describeStates({ failing, resolved, leftCatalog }: FailuresBySta
   return states.flatMap(([n, words]) => (n > 0 ? [`${count(n)} ${words}`] : [])).join(', ')
 }
 
-/** Why a run cannot be retried: none of its failed scopes still fails. */
+/** Why a run without failing scopes cannot be retried. */
 export function nothingToRetry({
   runId,
   failuresByState: { resolved, leftCatalog },
@@ -212,7 +210,7 @@ export function nothingToRetry({
   return `${which} that failed in run ${runId} ${became.join(' or ')} since.`
 }
 
-/** As `describeAnswer`, without a text of the service's. */
+/** As `describeAnswer`, without an error code of the service. */
 export function describeAnswerInOurWords(failed: {
   httpStatus: number | null
   errorStatus: string | null
@@ -221,7 +219,7 @@ export function describeAnswerInOurWords(failed: {
   return describeAnswer(isOurs ? failed : { ...failed, errorStatus: null })
 }
 
-/** The ids of a scope or thing as a path: `acme / plan / ann-1 / 42`, `acme / group eng`, `acme / user ann`. */
+/** The IDs of a scope or thing as a path: `acme / plan / ann-1 / 42`, `acme / group eng`, `acme / user ann`. */
 export function scopePath(ids: SomeThingIds): string {
   const { organizationUserGroupId: group, userId: user } = ids
   const own = group ? `group ${group}` : user ? `user ${user}` : ids.commentId

@@ -4,15 +4,13 @@ const ChecksSchema = z.object({
   scopes: z.number(),
   annotations: z.number(),
   neverChecked: z.number(),
-  failing: z.number().describe('Scopes that failed when they were last asked for.'),
+  failing: z.number().describe('Scopes whose last fetch failed.'),
   stale: z
     .number()
     .describe(
-      'Scopes that may be out of date: the last try failed, never checked well, or longer ago than FRESHNESS_PROMISE allows.',
+      'Scopes that can be out of date: the last fetch failed, or there was no successful check within FRESHNESS_PROMISE.',
     ),
-  overdue: z
-    .number()
-    .describe('Of the stale ones, those without a good check for longer than FRESHNESS_PROMISE.'),
+  overdue: z.number().describe('Stale scopes without a successful check within FRESHNESS_PROMISE.'),
   oldestCheck: z.date().nullable(),
   newestCheck: z.date().nullable(),
 })
@@ -25,12 +23,12 @@ const RefreshClassSchema = z.object({
   quietFromS: seconds,
   quietToS: seconds,
   threads: z.number(),
-  looks: z.number().describe('Scopes asked for in the last 24 hours.'),
+  looks: z.number().describe('Fetches in the last 24 hours.'),
   calls: z.number(),
-  found: z.number().describe('Of the looks, those that found a change.'),
+  found: z.number().describe('Fetches that found a change.'),
   failed: z.number(),
-  share: share.describe('Its part of all looks.'),
-  plannedShare: share.describe('The part that is planned for it now.'),
+  share: share.describe('Its share of all fetches.'),
+  plannedShare: share.describe('The share that is planned for it now.'),
   lookedAtEveryS: seconds,
   wholeSince: z.date().nullable(),
 })
@@ -40,61 +38,52 @@ const DelaysSchema = z.object({
   changes: z.number(),
   undated: z
     .number()
-    .describe('Of them, those without a time: deletions, and edits that kept lastUpdated.'),
+    .describe('Changes without a time: deletions, and edits that did not change lastUpdated.'),
   p50S: seconds,
   p95S: seconds,
   meanS: seconds,
-  withinTarget: share.describe('The part of those with a time that was seen within the target.'),
+  withinTarget: share.describe(
+    'Share of the changes with a time that were noticed within CHANGE_TARGET.',
+  ),
 })
 
 const RefreshSchema = z
   .object({
-    budget: z.number().describe('REFRESH_BUDGET, in calls a second.'),
-    used: z.number().nullable().describe('Calls a second in the last whole hour.'),
-    needed: z.number().describe('Calls a second that FRESHNESS_PROMISE needs.'),
-    boundS: z.number().describe('Within how many seconds the budget looks at everything.'),
+    budget: z.number().describe('REFRESH_BUDGET, in calls per second.'),
+    used: z.number().nullable().describe('Calls per second in the last full hour.'),
+    needed: z.number().describe('Calls per second that FRESHNESS_PROMISE needs.'),
+    boundS: z.number().describe('Seconds in which the budget checks every scope.'),
     fault: z
       .string()
       .nullable()
-      .describe('Why the budget cannot keep the promise; null where it can.'),
+      .describe('Why the budget is too small for FRESHNESS_PROMISE; null if it is sufficient.'),
     targetS: z.number().describe('CHANGE_TARGET in seconds.'),
     pausedSince: z.date().nullable(),
     pausedUntil: z.date().nullable(),
     pauseReason: z.string().nullable(),
     classes: z.array(RefreshClassSchema),
-    delays: z
-      .array(DelaysSchema)
-      .describe('Of the last seven days that are final, the newest first.'),
+    delays: z.array(DelaysSchema).describe('The last seven final days, newest first.'),
   })
   .nullable()
-  .describe('Continuous refresh; null where there is none.')
+  .describe('Continuous refresh; null if it is off.')
 
-/** What continuous refresh does, and how long changes take to be seen. */
 export type Refresh = NonNullable<z.output<typeof RefreshSchema>>
 
 export const FreshnessSchema = ChecksSchema.extend({
-  notTried: z
-    .number()
-    .describe(
-      'Of those never checked, the ones that are not failing: no call was made for them yet.',
-    ),
+  notTried: z.number().describe('Scopes that were never fetched.'),
   promiseS: z.number().describe('FRESHNESS_PROMISE in seconds.'),
   refresh: RefreshSchema,
 }).meta({ id: 'Freshness' })
 
-/** What there is to sync, and when it was last checked well; no time where nothing ever was. */
 export type Freshness = z.output<typeof FreshnessSchema>
 
 export const OrganizationSchema = ChecksSchema.extend({
   organizationId: z.string(),
-  name: z.string().nullable().describe('Its name for people, from the catalog.'),
+  name: z.string().nullable().describe('Its display name in the catalog.'),
   active: z.boolean(),
   comments: z.number(),
   held: z.number(),
 }).meta({ id: 'Organization' })
 
-/**
- * How fresh one organization is. It is not `active` where the catalog no longer lists it, and has no scopes then; `comments`
- * are live ones, `held` the listings that wait for a person.
- */
+/** An organization that is not `active` has no scopes. `comments` are live ones, `held` the listings that are pending approval. */
 export type OrganizationFreshness = z.output<typeof OrganizationSchema>

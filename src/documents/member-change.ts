@@ -7,19 +7,19 @@ export const MemberChangeSchema = z.object({
   types: z.array(z.string().nullable()).readonly(),
 })
 
-/** A member of the service's records that is new, absent from the last 1,000 changed ones, or of a type that it never had. */
+/** A field of the service's records that is new, absent from the last 1,000 changed records, or has a new type. */
 export type MemberChange = z.output<typeof MemberChangeSchema>
 
-/** What changed, as a sentence without its full stop. */
+/** A sentence without its full stop. */
 export function describeMemberChange({ object, member, change, types }: MemberChange): string {
   const name = JSON.stringify(member)
   const type = types.join(', ')
   switch (change) {
     case 'new':
-      return `${object}s have a new member ${name} (${type})`
+      return `${object}s have a new field ${name} (${type})`
     case 'absent':
-      return `the last 1,000 changed ${object}s lack the member ${name} (${type})`
+      return `the last 1,000 changed ${object}s lack the field ${name} (${type})`
     case 'type':
-      return `the member ${name} of ${object}s has a type that it never had (${type})`
+      return `the field ${name} of ${object}s has a new type (${type})`
   }
 }

@@ -19,9 +19,8 @@ export type RunStatus = (typeof RUN_STATUSES)[number]
 
 const TriggerSchema = z
   .enum(['schedule', 'cli', 'http', 'api', 'hint', 'refresh'])
-  .describe('Who asked for it.')
+  .describe('What requested it.')
 
-/** Who asked for a run. */
 export type Trigger = z.output<typeof TriggerSchema>
 
 const countFields = Object.fromEntries(
@@ -40,23 +39,30 @@ export const RunSchema = z
     requestedAt: z.date(),
     startedAt: z.date().nullable(),
     finishedAt: z.date().nullable(),
-    stopping: z.enum(['failed', 'cancelled']).nullable().describe('What it is about to end as.'),
+    stopping: z
+      .enum(['failed', 'cancelled'])
+      .nullable()
+      .describe('The status with which it is about to end.'),
     problem: z.string().nullable().describe('Why it failed or was cancelled, in one sentence.'),
     requestedBy: z
       .string()
       .nullable()
-      .describe('Who requested it, as in `Action`; null where nobody did, as for a nightly run.'),
+      .describe('The user or program that requested it, as in `Action`; null for a nightly run.'),
     retryOf: RunIdSchema.nullable().describe('The run whose failed scopes it requests again.'),
     failing: z.boolean().describe('True if it requests only the scopes that failed at that time.'),
     readAt: z.date().describe('When PostgreSQL read these numbers.'),
     durationMs: z.number().describe('From its start until its end, or until now.'),
-    workersGone: z.boolean().describe('True where it is under way and no worker is alive.'),
-    scopesExpected: z.number().describe('The denominator of its progress, as of its begin.'),
+    workersGone: z.boolean().describe('True if it is in progress and no worker is running.'),
+    scopesExpected: z
+      .number()
+      .describe(
+        'Number of scopes in the catalog at its start, as the denominator of its progress.',
+      ),
     ...countFields,
   })
   .meta({ id: 'Run' })
 
-/** A run; the counts of one under way are those so far. */
+/** A run; while it is in progress, its counts so far. */
 export type Run = z.output<typeof RunSchema>
 
 const answer = {
@@ -82,9 +88,8 @@ export const FailureSchema = z
     resolvedAt: z.date().nullable(),
     resolvedBy: RunIdSchema.nullable().describe('The run that resolved it; it may be pruned.'),
   })
-  .meta({ id: 'Failure', description: 'A scope of a run that gave no usable answer.' })
+  .meta({ id: 'Failure', description: 'A scope of a run without a usable response.' })
 
-/** One scope of a run that gave no usable answer, after so many `attempts`. */
 export type Failure = z.output<typeof FailureSchema>
 
 const FailuresByStateSchema = z
@@ -92,10 +97,9 @@ const FailuresByStateSchema = z
   .meta({
     id: 'FailuresByState',
     description:
-      'Failed scopes by what became of them since: they still fail, returned a usable response, or left the catalog.',
+      'Failed scopes by their current state: they still fail, returned a usable response, or left the catalog.',
   })
 
-/** What became of failed scopes since. */
 export type FailuresByState = z.output<typeof FailuresByStateSchema>
 
 export const FailureCauseSchema = z
@@ -104,7 +108,7 @@ export const FailureCauseSchema = z
     ...answer,
     scopes: z.number(),
     organizations: z.number(),
-    attempts: z.number().describe('Most calls made for one of the scopes.'),
+    attempts: z.number().describe('Maximum number of calls for one of the scopes.'),
     ...FailuresByStateSchema.shape,
     resolvedBy: z
       .array(RunIdSchema)
@@ -114,7 +118,6 @@ export const FailureCauseSchema = z
   })
   .meta({ id: 'FailureCause' })
 
-/** Why scopes of a run failed, with the first three that did; `attempts` are the most calls made for one of them. */
 export type FailureReport = z.output<typeof FailureCauseSchema>
 
 export const FailuresRequestSchema = OfRunRequestSchema.extend({
@@ -125,11 +128,11 @@ export const WaitSchema = z
   .object({
     kind: z.enum(['throttled', 'rate_limit', 'away', 'overtaken', 'queue', 'paused', 'idle']),
     since: z.date(),
-    until: z.date().nullable().describe('When the next try is made, where that is known.'),
-    givesUpAt: z.date().nullable().describe('When the wait ends without success, at the latest.'),
+    until: z.date().nullable().describe('When the next attempt starts, if known.'),
+    givesUpAt: z.date().nullable().describe('When the wait ends without success.'),
     sentence: z.string(),
-    workers: z.number().describe('How many workers wait for this.'),
-    ofWorkers: z.number().describe('How many workers were asked.'),
+    workers: z.number().describe('Number of workers that wait for this.'),
+    ofWorkers: z.number().describe('Number of live workers.'),
   })
   .meta({ id: 'Wait', description: 'What live workers wait for, as of their last heartbeats.' })
 
@@ -139,36 +142,30 @@ export type Wait = z.output<typeof WaitSchema>
 export const RunDetailsSchema = RunSchema.extend({
   waiting: z
     .array(WaitSchema)
-    .describe('What the workers of a run under way wait for; empty where they work.'),
-  failuresByCause: z
-    .array(FailureCauseSchema)
-    .describe('20 causes at most, the most frequent first.'),
+    .describe('What the workers of a run in progress wait for; empty if they do not wait.'),
+  failuresByCause: z.array(FailureCauseSchema).describe('At most 20 causes, most frequent first.'),
   failuresByState: FailuresByStateSchema,
-  retriedBy: z.array(RunIdSchema).describe('The last ten retries of it, the newest first.'),
-  actions: z
-    .array(ActionSchema)
-    .describe('The last ten things that users did to it, its request included.'),
-  held: HeldSchema.describe('Listings that this run held and that still wait.'),
-  heldWaiting: z.number().describe('How many of them there are.'),
+  retriedBy: z.array(RunIdSchema).describe('Its last ten retries, newest first.'),
+  actions: z.array(ActionSchema).describe('The last ten actions of users, including the request.'),
+  held: HeldSchema.describe('Listings that this run held and that are pending approval.'),
+  heldWaiting: z.number().describe('Number of these listings.'),
   rejectedRecords: z
     .array(RejectedRecordSchema)
-    .describe('The last ten that were not stored since.'),
+    .describe('The last ten that were not stored later.'),
 }).meta({ id: 'RunDetails' })
 
-/** A run with what a person needs to decide what to do about it. */
 export type RunDetails = z.output<typeof RunDetailsSchema>
 
-/** Scopes of a run that are settled, one way or the other. */
+/** Finished scopes of a run. */
 export function scopesDone(run: Run): number {
   return run.scopesSucceeded + run.scopesFailed + run.scopesHeld + run.scopesSkipped
 }
 
-/** Scopes of a run in all, as far as that is known. */
+/** All scopes of a run, as far as known. */
 export function scopesInAll(run: Run): number {
   return Math.max(run.scopesExpected, run.scopesPlanned)
 }
 
-/** The body of a request for a run. */
 export const NewRunSchema = z
   .strictObject({
     scope: ScopeSchema.optional(),
@@ -176,14 +173,13 @@ export const NewRunSchema = z
     failing: z
       .boolean('must be true or false')
       .optional()
-      .describe('Only those scopes of it that fail now: their last fetch failed.'),
+      .describe('Only its scopes whose last fetch failed.'),
   })
-  .meta({ id: 'NewRun', description: '`{}` asks for everything in the catalog.' })
+  .meta({ id: 'NewRun', description: '`{}` requests the whole catalog.' })
 
-/** The data of a `start-run` job. */
 export const StartRunJobSchema = NewRunSchema.extend({ requestedBy: JobRequestedBySchema })
 
-/** The same key again gives the run that it made the first time. */
+/** A repeated key returns the run that it started the first time. */
 export const IdempotencyKeySchema = text.max(255, 'must not be longer than 255 characters')
 
 export const RetryRequestSchema = z.strictObject({
@@ -195,14 +191,13 @@ export const RunRequestSchema = RetryRequestSchema.extend(NewRunSchema.shape)
 export const AcceptedRunSchema = z
   .object({
     runId: RunIdSchema,
-    isNew: z.boolean().describe('False where the same Idempotency-Key had made the run before.'),
+    isNew: z.boolean().describe('False if the same Idempotency-Key started the run before.'),
     isDelivered: z
       .boolean()
-      .describe('False where the queue is away: a worker takes the run up within a minute.'),
+      .describe('False if the queue is unreachable: a worker enqueues the run within a minute.'),
   })
   .meta({ id: 'AcceptedRun' })
 
-/** What became of asking for a run. */
 export type RequestedRun = z.output<typeof AcceptedRunSchema>
 
 export const RunsRequestSchema = PageRequestSchema.extend({

@@ -4,7 +4,6 @@ import { text } from './check.ts'
 
 const line = text.max(200, 'must not be longer than 200 characters')
 
-/** A pattern for the nightly run. */
 export const cronPattern = line
   .refine(isCronPattern, {
     error:
@@ -21,9 +20,7 @@ export const NewScheduleSchema = z
     cron: cronPattern.describe(
       'Five fields (minute, hour, day, month, weekday), or six with seconds first.',
     ),
-    timeZone: timeZone
-      .optional()
-      .describe('IANA name; when left out, the zone that is set, else SYNC_TZ.'),
+    timeZone: timeZone.optional().describe('IANA name. If omitted, the current zone.'),
   })
   .meta({ id: 'NewSchedule' })
 
@@ -31,18 +28,22 @@ export type NewSchedule = z.input<typeof NewScheduleSchema>
 
 export const ScheduleSchema = z
   .object({
-    cron: z.string().nullable().describe('Null where there is no nightly run.'),
+    cron: z.string().nullable().describe('Null if no nightly run is scheduled.'),
     timeZone: z.string().describe('IANA name.'),
     setBy: z.enum(['settings', 'schedule set', 'schedule remove']),
-    by: z.string().nullable().describe('Who set or removed it; null where the settings hold.'),
-    setAt: z.date().nullable().describe('When that was.'),
+    by: z
+      .string()
+      .nullable()
+      .describe('The user who set or removed it; null for the schedule of the settings.'),
+    setAt: z.date().nullable().describe('When it was set or removed.'),
     next: z.date().nullable(),
     registered: z
       .boolean()
       .nullable()
-      .describe('Whether the queue holds it; null where it was not asked, or did not answer.'),
+      .describe(
+        'Whether it is registered in the queue; null if that was not checked, or the queue did not respond.',
+      ),
   })
   .meta({ id: 'Schedule' })
 
-/** The nightly schedule that holds, and who says so; without `cron` where a person removed it. */
 export type NightlySchedule = z.output<typeof ScheduleSchema>

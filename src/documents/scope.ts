@@ -26,36 +26,27 @@ function oneOrMore<T extends z.ZodType>(item: T) {
   return z.array(item, 'must be a list').min(1, 'must not be empty')
 }
 
-/** What a run is asked to be narrowed to. */
 export const ScopeSchema = z
   .strictObject(scopeShape(id), 'must be an object')
   .superRefine((scope, context) => {
     const [member, message] = combinationFault(scope) ?? []
     if (member !== undefined) context.addIssue({ code: 'custom', path: [member], message })
   })
-  .meta({ id: 'Scope', description: 'What to narrow the run to.' })
+  .meta({ id: 'Scope', description: 'The part of the catalog to sync.' })
 
-/** What a run is narrowed to, in the members of `contract.md` ("The queue"); `{}` means the whole catalog. */
+/** A part of the catalog (`contract.md`, "The queue"); `{}` is the whole catalog. */
 export type Scope = z.output<typeof ScopeSchema>
 
-/**
- * The scope that is stored of a run, to be shown: it was checked when the run was made. Members and ids that another version
- * took stay, so that its runs can be listed.
- */
+/** The stored scope of a run. It accepts members and IDs of other versions, so that their runs can be listed. */
 export const StoredScopeSchema = z
   .looseObject(scopeShape(z.string()))
-  .describe('What the run was narrowed to; empty for everything in the catalog.')
+  .describe('The scope of the run; empty for the whole catalog.')
 
-/**
- * Checks a scope from a program, the command line or a run that is to be worked.
- * @param value the scope's members; undefined counts as `{}`
- * @throws UsageError naming the member at fault
- */
+/** Checks a scope; undefined counts as `{}`. @throws UsageError naming the wrong member */
 export function parseScope(value: unknown): Scope {
   return checked(ScopeSchema, value ?? {}, 'scope')
 }
 
-/** The ids that name a scope of the service; null where it has none. */
 export const ScopeIdsSchema = z.object({
   organizationId: z.string().nullable(),
   documentId: z.string().nullable(),
@@ -65,14 +56,13 @@ export const ScopeIdsSchema = z.object({
 
 export const SomeIdsSchema = ScopeIdsSchema.partial()
 
-/** The ids that name a scope; null or absent where it has none. */
+/** The IDs of a scope, null or absent for those that it does not have. */
 export type ScopeIds = z.output<typeof SomeIdsSchema>
 
 /**
- * The operations a scope asks for. Comments can be narrowed by comment ids only and users by user and
- * group ids only (service-api.md, Endpoints; the effect of `userIds` on Get Comments is "not shown"),
- * so such a narrowing leaves one operation.
- * @param defaults what the settings ask for (`SYNC_OPERATIONS`)
+ * The operations of a scope. Only comments can be selected by annotation and comment, and only users by user and group
+ * (service-api.md, Endpoints; the effect of `userIds` on Get Comments is "not shown").
+ * @param defaults the operations of the settings (`SYNC_OPERATIONS`)
  */
 export function operationsOf(scope: Scope, defaults: readonly Operation[]): Operation[] {
   const wanted = scope.operations ?? defaults
@@ -86,12 +76,12 @@ export function operationsOf(scope: Scope, defaults: readonly Operation[]): Oper
   )
 }
 
-/** True where the scope names nothing: it is everything in the catalog, of one operation or both. */
+/** Whether the scope is the whole catalog, of one or both operations. */
 export function isEverything(scope: Scope): boolean {
   return Object.entries(scope).every(([name, each]) => name === 'operations' || each === undefined)
 }
 
-/** The scope in words for a person, such as `organization acme, document plan`. */
+/** Describes a scope: `organization acme, document plan`. */
 export function describeScope(scope: Scope): string {
   const parts = [
     scope.organizationIds && `organization ${scope.organizationIds.join(', ')}`,
@@ -105,7 +95,7 @@ export function describeScope(scope: Scope): string {
   return parts.length === 0 ? 'everything in the catalog' : printable(parts.join(', '))
 }
 
-/** The first member that does not go with the others, and why. */
+/** The first member that cannot be combined with the others, and why. */
 function combinationFault(scope: Scope): [member: keyof Scope, message: string] | null {
   const one = scope.organizationIds?.length === 1
   if (scope.documentId && !one)
@@ -118,6 +108,6 @@ function combinationFault(scope: Scope): [member: keyof Scope, message: string] 
   if (scope.userIds && scope.annotationId)
     return ['userIds', 'cannot be combined with annotationId']
   if (operationsOf(scope, OPERATIONS).length === 0)
-    return ['operations', `${scope.operations?.join(', ')} cannot be narrowed that way`]
+    return ['operations', `${scope.operations?.join(', ')} cannot be used with this scope`]
   return null
 }

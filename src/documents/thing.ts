@@ -23,7 +23,7 @@ const idsShape = {
   userId: id.optional(),
 }
 
-/** The combinations of ids that name a thing, by its kind: its own id is the last one. */
+/** The IDs of a thing by its kind. The last one is its own. */
 const IDS_OF_KIND: Readonly<Record<ThingKind, readonly (keyof typeof idsShape)[]>> = {
   organization: ['organizationId'],
   userGroup: ['organizationId', 'organizationUserGroupId'],
@@ -35,25 +35,31 @@ const IDS_OF_KIND: Readonly<Record<ThingKind, readonly (keyof typeof idsShape)[]
 
 const IdsSchema = z.object({ ...idsShape, organizationId: z.string() })
 
-/** The ids that name a thing: an organization and what is in it. */
 export type ThingIds = Readonly<z.output<typeof IdsSchema>>
 
-/** The ids of a scope or a thing, null or absent where there is none. */
 export type SomeThingIds = { readonly [Name in keyof ThingIds]?: ThingIds[Name] | null | undefined }
 
-/** The kind of thing that the ids name; null where they name none, such as an annotation without its document. */
+/** The kind of thing that the IDs name; null for other combinations, such as an annotation without its document. */
 export function kindOf(ids: ThingIds): ThingKind | null {
   const given = Object.keys(idsShape).filter((name) => ids[name as keyof ThingIds] !== undefined)
   const named = THING_KINDS.find((kind) => given.join() === [...IDS_OF_KIND[kind]].join())
   return named ?? null
 }
 
-/** The id of the thing itself, without those of the things that hold it. */
+/** The thing's own ID. */
 export function ownId(kind: ThingKind, ids: ThingIds): string {
   return String(ids[IDS_OF_KIND[kind].at(-1) as keyof ThingIds])
 }
 
-/** The thing that holds another one; null for an organization. */
+/** The IDs of a thing in another one. @param id its own */
+export function idsWithin(parent: ThingIds, kind: ThingKind, id: string): ThingIds {
+  const names = IDS_OF_KIND[kind]
+  const own = kind === 'comment' ? Number(id) : id
+  const ids = names.map((name) => [name, name === names.at(-1) ? own : parent[name]])
+  return IdsSchema.parse(Object.fromEntries(ids))
+}
+
+/** The thing that contains another one; null for an organization. */
 export function parentOf(ids: ThingIds): ThingIds | null {
   const { organizationId, documentId, annotationId, commentId } = ids
   if (commentId !== undefined) return { organizationId, documentId, annotationId }
@@ -63,11 +69,10 @@ export function parentOf(ids: ThingIds): ThingIds | null {
 
 const { limit, cursor } = PageRequestSchema.shape
 
-/** Which pages of a thing's life, and of what it holds, are read. */
 export const ThingPagesSchema = z.strictObject({
-  limit: limit.describe('At most so many entries of life, and things beneath; 20 when left out.'),
-  lifeCursor: cursor.describe('The nextCursor of the page of life before.'),
-  beneathCursor: cursor.describe('The nextCursor of the page of beneath before.'),
+  limit: limit.describe('Maximum number of entries of life, and of beneath; 20 if omitted.'),
+  lifeCursor: cursor.describe('The nextCursor of the previous page of life.'),
+  beneathCursor: cursor.describe('The nextCursor of the previous page of beneath.'),
 })
 
 export const ThingRequestSchema = z
@@ -76,7 +81,7 @@ export const ThingRequestSchema = z
 
 export type ThingRequest = z.input<typeof ThingRequestSchema>
 
-/** Some words of a text, with what became of them from one version to the next. */
+/** Some words of a text, compared with another version. */
 export const WordsSchema = z.object({
   change: z.enum(['same', 'added', 'removed']),
   text: z.string(),
@@ -99,11 +104,11 @@ export const LIFE_EVENTS = [
 
 const LifeEntrySchema = z
   .object({
-    at: z.date().describe('When a check first saw it, or when it was done (our clock).'),
+    at: z.date().describe('When a check first noticed it, or when it happened (our clock).'),
     event: z.enum(LIFE_EVENTS),
     sentence: z.string().describe('What happened.'),
     runId: RunIdSchema.nullable().describe(
-      'The run that noticed it; null where no run did, or it is no longer kept.',
+      'The run that noticed it; null if no run did, or it was pruned.',
     ),
     user: z
       .object({ userId: z.string(), name: z.string().nullable() })
@@ -114,10 +119,10 @@ const LifeEntrySchema = z
       .array(WordsSchema)
       .nullable()
       .describe(
-        'The text of a version of a comment, by words, against the version before. Above 1,000 words the two texts.',
+        'The text of a version of a comment, compared by words with the previous version; both texts if they are long.',
       ),
   })
-  .meta({ id: 'LifeEntry', description: 'One event in the life of a thing.' })
+  .meta({ id: 'LifeEntry', description: 'An event of a thing.' })
 
 export type LifeEntry = z.output<typeof LifeEntrySchema>
 
@@ -138,21 +143,24 @@ const BeneathSchema = z
     ids: IdsSchema,
     name: z.string().nullable().describe('Its name, or the first words of a comment.'),
     state: z.enum(BENEATH_STATES),
-    comments: z.number().nullable().describe('Live comments in it; null where it holds none.'),
+    comments: z
+      .number()
+      .nullable()
+      .describe('Live comments in it; null if it cannot contain comments.'),
     at: z
       .date()
       .nullable()
       .describe(
-        'Of a scope when its last good check began, of a member since when, of a comment when it last changed.',
+        'For a scope, the start of its last successful check; for a member, since when; for a comment, its last change.',
       ),
   })
-  .meta({ id: 'ThingBeneath', description: 'A thing that another one holds.' })
+  .meta({ id: 'ThingBeneath', description: 'A thing in another thing.' })
 
 export type Beneath = z.output<typeof BeneathSchema>
 
 const time = z.date().nullable()
 
-/** What is known of each kind; descriptions are the labels of pages and of `show`. */
+/** The facts of each kind. Descriptions are the labels in pages and in `show`. */
 const FACTS = {
   organization: {
     active: z.boolean().describe('In the catalog'),
@@ -181,7 +189,7 @@ const FACTS = {
     authors: z.array(z.string()).readonly().describe('Authors'),
     firstCommentAt: time.describe('First comment'),
     lastCommentAt: time.describe('Last comment'),
-    firstAnswerAt: time.describe('First answer by another author'),
+    firstAnswerAt: time.describe('First reply by another author'),
     changedAt: time.describe('Last change noticed'),
   },
   comment: {
@@ -216,34 +224,30 @@ export type ThingAction = (typeof THING_ACTIONS)[number]
 
 const common = {
   ids: IdsSchema,
-  name: z.string().nullable().describe('Its name for people; null where none is known.'),
+  name: z.string().nullable().describe('Its display name; null if unknown.'),
   why: z
     .object({
       state: z.enum(['here', 'gone', 'not_in_catalog', 'never_listed', 'erased']),
-      sentence: z.string().describe('What was seen, by which run, and when.'),
+      sentence: z.string().describe('What was noticed, and when.'),
       at: time,
       runId: RunIdSchema.nullable(),
     })
-    .describe('Why it is here, or gone.'),
+    .describe('Why it exists, or was removed.'),
   checked: z
     .object({
-      at: time.describe('When the last good check began; null where there was none.'),
+      at: time.describe('When the last successful check began; null if there was none.'),
       runId: RunIdSchema.nullable(),
       failingSince: time,
       isStale: z.boolean(),
       sentence: z.string(),
       next: z.string().describe('When it is checked next.'),
     })
-    .describe('When what is stored was last checked well, by what, and when next.'),
-  life: pageSchema(LifeEntrySchema).describe('The newest first.'),
-  beneath: pageSchema(BeneathSchema).describe('What it holds; failing scopes first.'),
-  record: z
-    .unknown()
-    .describe('The record of a comment or user as stored; null for everything else.'),
+    .describe('The last successful check and the next one.'),
+  life: pageSchema(LifeEntrySchema).describe('Newest first.'),
+  beneath: pageSchema(BeneathSchema).describe('Its contents; failing scopes first.'),
+  record: z.unknown().describe('The stored record of a comment or user; null for other kinds.'),
   actions: z.array(z.enum(THING_ACTIONS)).describe('What a token with the right `operate` can do.'),
-  isErasing: z
-    .boolean()
-    .describe('True while an erasure is under way: what is shown may not be rewritten yet.'),
+  isErasing: z.boolean().describe('True during an erasure: some texts may not be erased yet.'),
 }
 
 function thing<K extends ThingKind>(kind: K) {
@@ -261,13 +265,12 @@ export const THING_SCHEMAS = {
   user: thing('user'),
 }
 
-/** Everything that is stored of one thing, for people: `show`, a page and `/v1` have the same. */
+/** Everything that is stored about a thing. */
 export type Thing = z.output<(typeof THING_SCHEMAS)[ThingKind]>
 
-/** What a fact can be. */
 export type FactValue = string | number | boolean | Date | readonly string[]
 
-/** The facts of a thing that have a value, with their labels and the names of their members. */
+/** The facts of a thing that have a value. */
 export function factsOf({ kind, facts }: Thing): [label: string, value: FactValue, name: string][] {
   const known: Readonly<Record<string, FactValue | null>> = facts
   const rows: [string, FactValue, string][] = []
@@ -279,7 +282,6 @@ export function factsOf({ kind, facts }: Thing): [label: string, value: FactValu
   return rows
 }
 
-/** Names of the kinds for people. */
 export const KIND_NAMES: Readonly<Record<ThingKind, string>> = {
   organization: 'Organization',
   userGroup: 'User group',
@@ -293,17 +295,17 @@ export const SearchRequestSchema = z.strictObject({
   q: text
     .max(2000, 'must not be longer than 2000 characters')
     .describe(
-      'An id, a part of one from three characters, a name or address, `ANNOTATION/NUMBER`, or the number of a comment from four digits.',
+      'An ID, at least three characters of an ID, name or address, `ANNOTATION/NUMBER`, or the number of a comment with at least four digits.',
     ),
 })
 
 const FoundSchema = z
   .object({
     kind: z.enum([...THING_KINDS, 'run']),
-    ids: IdsSchema.nullable().describe('Of a thing; null for a run.'),
+    ids: IdsSchema.nullable().describe('IDs of a thing; null for a run.'),
     runId: RunIdSchema.nullable(),
-    name: z.string().nullable().describe('Its name, or what else it is recognized by.'),
-    isExact: z.boolean().describe('True where its whole id, name or address was searched for.'),
+    name: z.string().nullable().describe('Its name, or another text that identifies it.'),
+    isExact: z.boolean().describe('True if its complete ID, name or address matches.'),
   })
   .meta({ id: 'Found' })
 
@@ -311,10 +313,8 @@ export type Found = z.output<typeof FoundSchema>
 
 export const SearchSchema = z
   .object({
-    items: z.array(FoundSchema).describe('Exact ones first; at most 20 of a kind.'),
-    notes: z
-      .array(z.string())
-      .describe('What was not searched, or not to its end, in a sentence each.'),
+    items: z.array(FoundSchema).describe('Exact matches first; at most 20 per kind.'),
+    notes: z.array(z.string()).describe('Sentences about parts that were not searched completely.'),
   })
   .meta({ id: 'SearchResult' })
 

@@ -92,7 +92,7 @@ describe('over HTTP', () => {
     const history = words((await ask('eve', 'GET', '/history')).body)
     expect(history).toMatch(/bob run cancelled .*ann run requested/)
     const status = await run('status', runId)
-    expect(status).toMatch(/asked for .* by ann:/)
+    expect(status).toMatch(/requested .* by ann:/)
     expect(status).toMatch(/bob +run cancelled/)
   })
 

@@ -81,7 +81,7 @@ test('who follows hears of a change, and is told by whom the feed is held back, 
     await expect
       .poll(doctor, { timeout: 60_000 })
       .toMatch(
-        /"feed of changes",\s+"state": "warn",\s+"found": "1 change held back by [^"]+ in the database /,
+        /"feed of changes",\s+"state": "warn",\s+"found": "1 change delayed by [^"]+ in the database /,
       )
     await holder.query('rollback')
     await follower.shows(/"comment_text":"heard"/)

@@ -48,15 +48,8 @@ const refuse = (status: number, code: string): Answering =>
   plain(status, JSON.stringify({ error: { status: code, message: 'as it is' } }))
 
 test.each<[string, Answering, Environment, number, RegExp]>([
-  ['all is right', service, {}, 0, /^ok +service +.* takes key and token/m],
-  [
-    'an address that ends in /v1',
-    service,
-    { path: '/v1' },
-    2,
-    /leave out \/v1 and what follows it/,
-  ],
-  ['the whole address of a call', service, { path: '/v1/users/get' }, 2, /leave out \/v1/],
+  ['all is right', service, {}, 0, /^ok +service +.* accepts key and token/m],
+  ['an address that ends in /v1', service, { path: '/v1' }, 2, /remove \/v1 and the rest/],
   [
     '404 to everything',
     plain(404),
@@ -65,13 +58,13 @@ test.each<[string, Answering, Environment, number, RegExp]>([
     /is not the base address of the service.*\n.*correct COLLAB_API_URL/,
   ],
   ['a web page', plain(200, '<!doctype html><p>Hello'), {}, 2, /not the base address.*a web page/],
-  ['a redirect', plain(301), {}, 2, /leads elsewhere/],
+  ['a redirect', plain(301), {}, 2, /redirects \(/],
   [
     'key and token exchanged',
     service,
     { COLLAB_API_KEY: 'the-right-token', COLLAB_AUTH_TOKEN: 'the-right-key' },
     2,
-    /refuses the key or the token.*\n.*in the place of the other/,
+    /refuses the key or the token.*\n.*may be swapped/,
   ],
   [
     'a setting that is misspelt',
@@ -81,48 +74,14 @@ test.each<[string, Answering, Environment, number, RegExp]>([
     /^warn +settings +SYNC_CONCURENCY is not a setting; did you mean SYNC_CONCURRENCY\?\n/m,
   ],
   [
-    'the example as key',
-    service,
-    { COLLAB_API_KEY: 'your-api-key' },
-    2,
-    /COLLAB_API_KEY: the example of \.env\.example/,
-  ],
-  [
-    'a host that there is not',
-    service,
-    { COLLAB_API_URL: 'https://no-such-host.invalid' },
-    2,
-    /there is no host of that name|cannot be looked up|does a firewall allow it/,
-  ],
-  [
     'a port where nothing listens',
     service,
     { COLLAB_API_URL: 'http://127.0.0.1:9' },
     2,
     /nothing listens there/,
   ],
-  [
-    'no scheme',
-    service,
-    { COLLAB_API_URL: 'api.example.com' },
-    2,
-    /COLLAB_API_URL must be an address that starts with/,
-  ],
-  [
-    'a token file that there is not',
-    service,
-    { COLLAB_AUTH_TOKEN: '', COLLAB_AUTH_TOKEN_FILE: '/nowhere/token' },
-    2,
-    /COLLAB_AUTH_TOKEN_FILE: \/nowhere\/token cannot be read/,
-  ],
-  ['a service that fails', plain(500), {}, 2, /gives no usable answer: .*HTTP 500/],
-  [
-    'a service that gets too many calls',
-    plain(429),
-    {},
-    0,
-    /^warn +service +.* gets too many calls/m,
-  ],
+  ['a service that fails', plain(500), {}, 2, /returns no usable response: .*HTTP 500/],
+  ['a service that gets too many calls', plain(429), {}, 0, /^warn +service +.* throttles calls/m],
   [
     'an organization that there is not',
     refuse(404, 'NOT_FOUND'),
@@ -136,27 +95,6 @@ test.each<[string, Answering, Environment, number, RegExp]>([
     {},
     0,
     /^warn +service .*refuses Get Users: .*PERMISSION_DENIED/m,
-  ],
-  [
-    'a pattern without a fixed time',
-    service,
-    { SYNC_CRON: 'H 2 * * *' },
-    2,
-    /SYNC_CRON must be .*without H/,
-  ],
-  [
-    'a database where nothing listens',
-    service,
-    { DATABASE_URL: 'postgres://127.0.0.1:9/d' },
-    2,
-    /PostgreSQL at 127\.0\.0\.1:9, database d: nothing listens there/,
-  ],
-  [
-    'a Redis where nothing listens',
-    service,
-    { REDIS_URL: 'redis://127.0.0.1:9' },
-    2,
-    /Redis cannot be used: .*\n.*is REDIS_URL right/,
   ],
 ])('%s', async (_name, answer, { path = '', ...others }, code, words) => {
   answering = answer

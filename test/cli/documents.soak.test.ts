@@ -190,24 +190,9 @@ test('what was done: a run asked for, records set aside, a listing accepted', as
 })
 
 describe('what is wrong is refused alike by the queue, the API, a program and the command line', () => {
-  const organizationIds = ['org-0']
   test.each<[string, object, string, string[]]>([
     ['a NUL', { organizationIds: ['a\0'] }, 'scope.organizationIds.0', ['--organization', 'a\0']],
-    ['half a character', { userIds: ['\ud800'] }, 'scope.userIds.0', ['--user', '\ud800']],
-    ['no text', { userIds: [''] }, 'scope.userIds.0', ['--user', '']],
-    [
-      'an id that no key can hold',
-      { organizationIds: ['ü'.repeat(1001)] },
-      'scope.organizationIds.0',
-      ['--organization', 'ü'.repeat(1001)],
-    ],
     ['a document of no organization', { documentId: 'd' }, 'scope.documentId', ['--document', 'd']],
-    [
-      'users of an annotation',
-      { organizationIds, documentId: 'd', annotationId: 'x', userIds: ['u'] },
-      'scope.userIds',
-      ['--organization', 'org-0', '--document', 'd', '--annotation', 'x', '--user', 'u'],
-    ],
     ['an operation', { operations: ['likes'] }, 'scope.operations.0', ['--operations', 'likes']],
   ])('%s', async (_, scope, member, options) => {
     const sentences: string[] = []

@@ -4,7 +4,6 @@ import { describe, expect, test } from 'vitest'
 import { createProgram } from '../../src/cli/program.ts'
 import { table } from '../../src/cli/table.ts'
 import { staleParts } from '../../src/cli/refresh-details.ts'
-import { SERVE_AFTER } from '../../src/cli/help.ts'
 
 /** What belongs to every command, so that nothing of a new one is forgotten. */
 
@@ -65,8 +64,4 @@ test('a long cell is wrapped between words, and nothing of it is lost', () => {
   expect(lines.length).toBeGreaterThan(3)
   const cells = lines.slice(1).map((line) => line.slice(3).trim())
   expect(cells.filter((cell) => cell !== '').join(' ')).toBe(message)
-})
-
-test('the help of serve names paths that there are', () => {
-  expect(SERVE_AFTER).toContain('/v1 and /openapi.json for programs')
 })

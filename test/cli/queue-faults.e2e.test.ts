@@ -66,7 +66,7 @@ describe.skipIf(!redisUrl())('a Redis that', () => {
     expect(checked).toMatchObject({ code: 0, stderr: '' })
     expect(checked.stdout).toMatch(/^ok +writes +a row was written and rolled back$/m)
     expect(checked.stdout).toMatch(/^ok +jobs +a job was added to each queue and removed$/m)
-    expect(checked.stdout).toMatch(/^ok +rate limit +it can be written$/m)
+    expect(checked.stdout).toMatch(/^ok +rate limit +writable$/m)
     expect(await redis.command('keys', 'bull:*doctor*')).toBe('')
     expect((await database.pool.query('select * from sync.workers')).rows).toEqual([])
   })
@@ -76,16 +76,11 @@ describe.skipIf(!redisUrl())('a Redis that', () => {
     const checked = await command.run(['doctor'], settings)
     expect(checked.code).toBe(2)
     expect(checked.stdout).toMatch(
-      /^fail +jobs +the queue refuses writes: OOM .*\n +mend: Redis is at its maxmemory/m,
+      /^fail +jobs +the queue refuses writes: OOM .*\n +fix: Redis is at its maxmemory/m,
     )
     expect(checked.stdout).toMatch(/^fail +rate limit +the queue refuses writes: OOM /m)
     expect(checked.stdout).toMatch(/^ok +service /m)
 
-    const asked = await command.run(['enqueue'], settings)
-    expect(asked).toMatchObject({ code: 0, stdout: expect.stringMatching(/^[\da-f-]{36}\n$/) })
-    expect(asked.stderr).toMatch(
-      /^The run is stored, but the queue does not accept jobs \(OOM .*\)\. Workers take it up .*\n$/,
-    )
     const { stdout } = await command.run(['enqueue', '--json'], settings)
     expect(JSON.parse(stdout)).toMatchObject({ isNew: true, isDelivered: false })
     const hinted = await command.run(
@@ -101,7 +96,7 @@ describe.skipIf(!redisUrl())('a Redis that', () => {
   test('is a replica: the same', async () => {
     await redis.command('replicaof', '127.0.0.1', new URL(cluster.url).port)
     const checked = await command.run(['doctor'], settings)
-    expect(checked.stdout).toMatch(/^fail +jobs .*READONLY.*\n +mend: this Redis is a replica/m)
+    expect(checked.stdout).toMatch(/^fail +jobs .*READONLY.*\n +fix: this Redis is a replica/m)
     const asked = await command.run(['enqueue'], settings)
     expect(asked).toMatchObject({
       code: 0,

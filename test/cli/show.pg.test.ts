@@ -134,7 +134,9 @@ describe.each(THING_KINDS)('%s', (kind) => {
     expect(await show(...argsFor(missing))).toMatchObject({
       code: 2,
       stdout: '',
-      stderr: expect.stringMatching(new RegExp(`^Nothing is stored of .*"${missing[own]}".*\\n$`)),
+      stderr: expect.stringMatching(
+        new RegExp(`^Nothing is stored about .*"${missing[own]}".*\\n$`),
+      ),
     })
     const answer = await get(pathOf(missing))
     expect(answer.json()).toMatchObject({ status: 404, detail: expect.stringMatching(/no such/) })
@@ -173,30 +175,6 @@ test('the printed commands lead to the next pages, down to the last', async () =
     groupIds: live.world.groupIds(things.organization.organizationId),
   }
   expect(contents).toHaveLength([...documentIds].length + [...groupIds].length)
-})
-
-test('a cursor that is none is named', async () => {
-  for (const [member, option] of [
-    ['lifeCursor', '--life'],
-    ['beneathCursor', '--beneath'],
-  ] as const) {
-    const answer = await get(`${pathOf(things.document)}?${member}=AAAA`)
-    expect(answer.json()).toMatchObject({ status: 400, errors: [{ in: 'query', member }] })
-    expect(await show(...argsFor(things.document), option, 'AAAA')).toMatchObject({
-      code: 2,
-      stdout: '',
-      stderr: expect.stringMatching(new RegExp(`^${option} must be the nextCursor`)),
-    })
-  }
-})
-
-test('a path or query that names nothing is refused', async () => {
-  for (const [url, member] of [
-    [`${pathOf(things.annotation)}/comments/1e3`, 'commentId'],
-    [`${pathOf(things.document)}?limit=501`, 'limit'],
-    ['/v1/search?q=', 'q'],
-  ] as const)
-    expect((await get(url)).json()).toMatchObject({ status: 400, errors: [{ member }] })
 })
 
 describe('--find', () => {

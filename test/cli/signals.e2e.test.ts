@@ -71,14 +71,14 @@ test('changes --follow says where to go on', async () => {
   expect({ code, stdout, stderr }).toMatchObject({
     code: 0,
     stdout: '',
-    stderr: expect.stringMatching(/^0 changes\. Go on with --after [\w-]+\n$/),
+    stderr: expect.stringMatching(/^0 changes\. Continue with --after [\w-]+\n$/),
   })
 })
 
 test('two signals within a second are one, as Ctrl-C under npx sends them', async () => {
   const { stdout } = await evaluate(`let nowMs = 5000
     Object.defineProperty(performance, 'now', { value: () => nowMs })
-    hearSignals({ endsInOrder: true })
+    handleSignals({ isGraceful: true })
     onSignals(() => console.log('first', nowMs), () => console.log('second', nowMs))
     for (nowMs of [5000, 5001, 5999, 7000]) process.emit('SIGINT', 'SIGINT')`)
   expect(stdout).toBe('first 5000\nsecond 7000\n')
@@ -87,7 +87,7 @@ test('two signals within a second are one, as Ctrl-C under npx sends them', asyn
 test('a process that cannot stop exits eight seconds after the first signal', async () => {
   const ended = evaluate(`const { mock } = await import('node:test')
     mock.timers.enable()
-    hearSignals({ endsInOrder: true })
+    handleSignals({ isGraceful: true })
     onSignals(() => console.log('stopping'))
     process.emit('SIGTERM', 'SIGTERM')
     mock.timers.tick(7999)
@@ -104,7 +104,7 @@ test('a process that cannot stop exits eight seconds after the first signal', as
 test('what begins at the end of a process, as an exporter of traces does, is completed', async () => {
   const { stdout } = await evaluate(`const { readFile } = await import('node:fs/promises')
     process.once('beforeExit', () => readFile('${signals()}').then(() => console.log('flushed')))
-    hearSignals({ endsInOrder: true })`)
+    handleSignals({ isGraceful: true })`)
   expect(stdout).toBe('flushed\n')
 })
 
@@ -114,7 +114,7 @@ function signals(): string {
 
 /** Runs a program with the functions of `src/cli/signals.ts`. */
 function evaluate(program: string) {
-  const imported = `const { hearSignals, onSignals } = await import('${pathToFileURL(signals()).href}')`
+  const imported = `const { handleSignals, onSignals } = await import('${pathToFileURL(signals()).href}')`
   return run(process.execPath, ['--input-type=module', '--eval', `${imported}\n${program}`])
 }
 
@@ -122,7 +122,7 @@ async function expectStopped(running: Running, code: number): Promise<void> {
   running.child.kill('SIGTERM')
   expect(await running.ended).toMatchObject({
     code,
-    stderr: expect.stringContaining('SIGTERM: stopped. What was not complete is undone.\n'),
+    stderr: expect.stringContaining('SIGTERM: stopped. Incomplete work was undone.\n'),
   })
 }
 

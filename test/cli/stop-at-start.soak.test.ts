@@ -140,7 +140,7 @@ describe.each([
 
 test('a signal in the last milliseconds of a process does not kill it', async () => {
   const signals = pathToFileURL(join(command.directory, '../dist/src/cli/signals.js')).href
-  const program = `const { hearSignals } = await import('${signals}'); hearSignals({ endsInOrder: true }); console.log('the last line')`
+  const program = `const { handleSignals } = await import('${signals}'); handleSignals({ isGraceful: true }); console.log('the last line')`
   for (let tries = 0; tries < 10; tries += 1) {
     const child = spawn(process.execPath, ['--input-type=module', '--eval', program])
     const ended = once(child, 'close')

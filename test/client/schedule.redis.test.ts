@@ -4,7 +4,6 @@ import { jobs } from '../../jobs/index.ts'
 import type { App } from '../../src/worker/app.ts'
 import type { CollabSync } from '../../src/client/collab-sync.ts'
 import { nextDue } from '../../src/base/cron.ts'
-import { UsageError } from '../../src/base/errors.ts'
 import { openQueueLate } from '../../src/http/start-http.ts'
 import { RepeatedFault } from '../../src/base/log.ts'
 import { openBackend, QUEUE_NAMES } from '../../src/core/queue/backend.ts'
@@ -56,21 +55,6 @@ describe.each(QUEUE_KINDS)('the nightly schedule with the queue on %s', (kind) =
     })
     expect(await nextNightly(app.queue)).toBeNull()
     expect(await collabSync.getSchedule()).toMatchObject({ cron: null })
-  })
-
-  test('is left as it is where a pattern or a time zone is none', async () => {
-    const wrong: [schedule: { cron: string; timeZone?: string }, told: RegExp][] = [
-      [{ cron: 'nightly' }, /^cron must be a cron pattern of five fields/],
-      [{ cron: '* * * * * *' }, /^cron must be due at most once a minute/],
-      [{ cron: 5 as unknown as string }, /^cron must be a text/],
-      [{ cron: '0 2 * * *', timeZone: 'Mars/Olympus' }, /^timeZone must be an IANA time zone/],
-    ]
-    for (const [schedule, told] of wrong) {
-      const setting = collabSync.setSchedule(schedule)
-      await expect(setting).rejects.toThrow(UsageError)
-      await expect(setting).rejects.toThrow(told)
-    }
-    expect(await collabSync.getSchedule()).toMatchObject({ setBy: 'settings' })
   })
 
   test('is computed by us and not by BullMQ, in the queue and in the worker', async () => {

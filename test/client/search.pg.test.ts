@@ -4,7 +4,6 @@ import type { CollabSync } from '../../src/client/collab-sync.ts'
 import { addComment } from '../../src/demo/changes.ts'
 import { places } from '../../src/demo/catalog.ts'
 import type { Place } from '../../src/demo/layout.ts'
-import { eraseUser } from '../../src/features/privacy/erase/erase-user.ts'
 import { openLive } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 import { onApp } from './on-app.ts'
@@ -82,6 +81,45 @@ test('a user is found by the name and address of now and before, whole or in par
   }
 })
 
+test('names from the catalog are listed beside the ids, and organizations are found by them', async () => {
+  const [organizationId = ''] = live.world.organizationIds()
+  const [documentId = ''] = live.world.documentIds(organizationId)
+  const [groupId = ''] = live.world.groupIds(organizationId)
+  await collabSync.addToCatalog({
+    lines: [
+      { organizationId, documentId, organizationName: 'Zirkon AG', documentName: 'Plan' },
+      { organizationId, organizationUserGroupId: groupId, organizationUserGroupName: 'Ops' },
+    ],
+  })
+  const { items } = await collabSync.search({ q: 'zIRK' })
+  expect(items).toMatchObject([{ ids: { organizationId }, name: 'Zirkon AG' }])
+  expect(
+    (await collabSync.listOrganizations()).items.filter(({ name }) => name !== null),
+  ).toHaveLength(1)
+  const beneath = await collabSync.listCatalog({ organizationId })
+  const names = {
+    organizationName: 'Zirkon AG',
+    documentName: null,
+    organizationUserGroupName: null,
+  }
+  expect(beneath.items).toContainEqual(
+    expect.objectContaining({ ...names, documentId, documentName: 'Plan' }),
+  )
+  expect(beneath.items).toContainEqual(
+    expect.objectContaining({
+      ...names,
+      organizationUserGroupId: groupId,
+      organizationUserGroupName: 'Ops',
+    }),
+  )
+  const [annotation] = (await collabSync.listCatalog({ organizationId, documentId })).items
+  expect(annotation).toMatchObject({ ...names, documentName: 'Plan' })
+  const [first] = (await collabSync.listCatalog()).items
+  expect(first?.organizationName).toBe(
+    first?.organizationId === organizationId ? 'Zirkon AG' : null,
+  )
+})
+
 test('exact ones come first, and what is left out is told', async () => {
   const ids = Array.from({ length: 25 }, (_, index) => `a-room-${index}`)
   const lines = [...ids, 'room'].map((documentId) => ({ organizationId: HERE, documentId }))
@@ -94,7 +132,7 @@ test('exact ones come first, and what is left out is told', async () => {
   expect(notes).toEqual(['More than 20 documents match; 20 are shown.'])
   expect(await search('ro')).toEqual({
     items: [],
-    notes: ['A text of fewer than three characters finds only whole ids, names and addresses.'],
+    notes: ['A text of fewer than three characters finds only complete IDs, names and addresses.'],
   })
 })
 
@@ -136,7 +174,7 @@ test('a comment is found by its annotation or path and its number, and from four
   )
   const short = await search('42')
   expect(short.items).toEqual([])
-  expect(short.notes).toContain('Comments are searched by numbers of four digits or more.')
+  expect(short.notes).toContain('Comments are searched only by numbers with at least four digits.')
   expect((await search('99999999999999999999')).items).toEqual([])
 })
 
@@ -147,9 +185,9 @@ test('PRIVACY_EMAIL decides whether addresses are searched', async () => {
   live.world.dropUser(HERE, leaver.userId)
   const settings = { PRIVACY_EMAIL: 'hash' }
   await live.run({ settings })
-  const author = 'Comments whose author has an address and no user id are not found by the address.'
+  const author = 'Comments of authors without a user ID are not found by an address.'
   const hashed = onApp(await live.openApp(settings))
-  const whole = 'E-mail addresses are found only whole, because PRIVACY_EMAIL is hash.'
+  const whole = 'Only complete e-mail addresses are found, because PRIVACY_EMAIL is hash.'
   expect(await hashed.search({ q: 'w.zzyzx@UNLISTED.example' })).toEqual({
     items: [foundPerson({ isExact: true })],
     notes: [whole, author],
@@ -165,27 +203,6 @@ test('PRIVACY_EMAIL decides whether addresses are searched', async () => {
       items: [],
       notes: ['E-mail addresses are not searched, because PRIVACY_EMAIL is drop.', author],
     })
-})
-
-test('an erased user is found by the pseudonym alone', async () => {
-  const [place] = [...places(live.world)] as [Place]
-  addComment(live.world, place, { text: 'by the person', from: PERSON })
-  await live.run()
-  const { userId, name, email } = PERSON
-  const request = { organizationId: null, reason: 'asked by letter', userId }
-  const { pseudonym } = await eraseUser(live.database.pool, request)
-  await live.run()
-  for (const settings of [{}, { PRIVACY_EMAIL: 'hash' }]) {
-    const searching = onApp(await live.openApp(settings))
-    for (const q of [userId, name, email, 'wilhelm', 'ürg', 'zzyzx'])
-      expect([q, (await searching.search({ q })).items]).toEqual([q, []])
-    expect((await searching.search({ q: pseudonym })).items).toEqual([
-      {
-        ...foundPerson({ isExact: true, name: null }),
-        ids: { organizationId: HERE, userId: pseudonym },
-      },
-    ])
-  }
 })
 
 test('no text does harm, and a part of LIKE is a character', async () => {

@@ -70,7 +70,7 @@ test('doctor warns of a collation that changed under the indexes, with the state
     state: 'warn',
     found: expect.stringContaining('version 1.2'),
   })
-  for (const statement of finding?.mend?.split('in psql: ')[1]?.split(';').filter(Boolean) ?? [])
+  for (const statement of finding?.fix?.split('in psql: ')[1]?.split(';').filter(Boolean) ?? [])
     await database.pool.query(statement)
   expect(await checkCollation(database.pool, version)).toEqual([])
   expect(await checkCollation(database.pool, '14.9')).toEqual([])

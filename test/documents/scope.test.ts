@@ -16,17 +16,9 @@ const thread = { organizationIds, documentId: 'd', annotationId: 'a' }
 describe('a scope', () => {
   test.each<Scope>([
     {},
-    { organizationIds: ['o', 'p'] },
-    { organizationIds, documentId: 'd' },
-    thread,
     { ...thread, commentIds: [0, -1, Number.MAX_SAFE_INTEGER] },
-    { userIds: ['u'] },
     { organizationIds, documentId: 'd', userIds: ['u'] },
-    { organizationUserGroupIds: ['g'] },
     { organizationIds, organizationUserGroupIds: ['g'], userIds: ['u'] },
-    { operations: ['comments', 'users'] },
-    { ...thread, operations: ['comments'] },
-    { userIds: ['u'], operations: ['users'] },
     { ...thread, operations: ['users', 'comments'] },
   ])('that asks for something passes as it is: %j', (scope) => {
     expect(parseScope(scope)).toEqual(scope)
@@ -42,10 +34,7 @@ describe('a scope', () => {
     [{ organization: 'o' }, 'scope has no member "organization".'],
     [{ organizationIds: [] }, 'scope.organizationIds must not be empty.'],
     [{ organizationIds: 'o' }, 'scope.organizationIds must be a list.'],
-    [{ organizationIds: [''] }, 'scope.organizationIds.0 must not be empty.'],
     [{ organizationIds: ['o', 7] }, 'scope.organizationIds.1 must be a text.'],
-    [{ organizationIds, documentId: '' }, 'scope.documentId must not be empty.'],
-    [{ ...thread, commentIds: [] }, 'scope.commentIds must not be empty.'],
     [{ ...thread, commentIds: [1.5] }, 'scope.commentIds.0 must be a whole number.'],
     [{ operations: ['likes'] }, 'scope.operations.0 must be users or comments.'],
     [{ documentId: 'd' }, 'scope.documentId needs exactly one organization in organizationIds.'],
@@ -60,14 +49,16 @@ describe('a scope', () => {
       'scope.organizationUserGroupIds cannot be combined with documentId.',
     ],
     [{ ...thread, userIds: ['u'] }, 'scope.userIds cannot be combined with annotationId.'],
-    [{ ...thread, operations: ['users'] }, 'scope.operations users cannot be narrowed that way.'],
+    [
+      { ...thread, operations: ['users'] },
+      'scope.operations users cannot be used with this scope.',
+    ],
     [
       { userIds: ['u'], operations: ['comments'] },
-      'scope.operations comments cannot be narrowed that way.',
+      'scope.operations comments cannot be used with this scope.',
     ],
   ])('that nothing can be asked with is refused by a sentence: %j', (value, sentence) => {
     expect(() => parseScope(value)).toThrow(new UsageError(sentence))
-    expect(() => parseScope(value)).toThrow(UsageError)
   })
 
   test('of a stored run keeps what another version knew, and is refused where a known member is wrong', () => {
@@ -81,12 +72,8 @@ describe('the operations of a scope', () => {
   test.each<[Scope, readonly Operation[], readonly Operation[]]>([
     [{}, OPERATIONS, ['users', 'comments']],
     [{}, ['comments'], ['comments']],
-    [{ operations: ['comments', 'users'] }, ['users'], ['users', 'comments']],
-    [thread, OPERATIONS, ['comments']],
     [thread, ['users'], []],
     [{ userIds: ['u'] }, OPERATIONS, ['users']],
-    [{ organizationUserGroupIds: ['g'] }, OPERATIONS, ['users']],
-    [{ organizationIds, documentId: 'd' }, OPERATIONS, ['users', 'comments']],
   ])('%j with %j set are %j', (scope, defaults, operations) => {
     expect(operationsOf(scope, defaults)).toEqual(operations)
   })

@@ -21,7 +21,7 @@ test('doctor says of each receiver whether it takes what it is told, by its host
   const addresses = [{ shape: 'teams', url: `${receiver.url}/T0PSECRET` }] as const
   const { host } = new URL(receiver.url)
   expect(await checkNotify(rig.database.pool, addresses)).toEqual([
-    { check: 'notify', state: 'ok', found: `teams at ${host}: nothing was refused lately` },
+    { check: 'notify', state: 'ok', found: `teams at ${host}: no recent failures` },
   ])
   receiver.answer(410)
   await rig.endedRun({ status: 'failed', failed: 1 })
@@ -30,8 +30,8 @@ test('doctor says of each receiver whether it takes what it is told, by its host
     {
       check: 'notify',
       state: 'warn',
-      found: `teams at ${host}: 0 messages given up and 1 not taken yet in the last week (HTTP 410)`,
-      mend: expect.stringContaining('NOTIFY_URL'),
+      found: `teams at ${host}: 0 messages undelivered and 1 pending in the last week (HTTP 410)`,
+      fix: expect.stringContaining('NOTIFY_URL'),
     },
   ])
 })

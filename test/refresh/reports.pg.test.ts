@@ -76,13 +76,13 @@ test('status, the document and doctor tell it in words', async () => {
   expect(text).toMatch(/under 4 min +3 .*\n.*4 min to 16 min +12 +1 min 30 s +69/)
   const [{ scopes } = {}] = await ask(SCOPES)
   expect(refresh.boundS).toBeCloseTo((1.09 * scopes) / 0.1)
-  expect(text).toMatch(/With this budget everything is looked at within \d+ min/)
+  expect(text).toMatch(/With this budget, every scope is checked within \d+ min/)
   const found = await checkRefresh(pool)
   expect(found).toMatchObject([
     {
       check: 'refresh',
       state: 'ok',
-      found: expect.stringMatching(/looks at everything within \d+ min/),
+      found: expect.stringMatching(/check every scope within \d+ min/),
     },
   ])
 })

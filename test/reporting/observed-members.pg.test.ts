@@ -93,9 +93,9 @@ test('one that the service adds, and one of another type, are noticed when the r
   await pages.close()
   const { stdout } = await command.run(['status'], { DATABASE_URL: live.database.url })
   for (const sentence of [
-    'comments have a new member "data" (object)',
-    'comments have a new member "data.more" (boolean)',
-    'the member "data.severity" of comments has a type that it never had (string)',
+    'comments have a new field "data" (object)',
+    'comments have a new field "data.more" (boolean)',
+    'the field "data.severity" of comments has a new type (string)',
   ]) {
     expect(overview).toContain(sentence)
     expect(stdout).toContain(sentence)

@@ -131,7 +131,7 @@ test('six scopes fail: three are resolved by a retry, two by hints, one by the n
   expect(wordsOf(await pages.get(`/runs/${night.run_id}`))).toContain(
     `Retried by run ${shortId(retry.run_id)}`,
   )
-  const request = `what failed in run ${shortId(night.run_id)}`
+  const request = `failed scopes of run ${shortId(night.run_id)}`
   expect(describeRun(await detailsOf(retry.run_id))).toContain(request)
   for (const path of ['/runs', `/runs/${retry.run_id}`])
     expect(wordsOf(await pages.get(path))).toContain(request)

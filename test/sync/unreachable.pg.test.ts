@@ -45,7 +45,7 @@ test('a certificate that is not trusted ends the run at once, with what to do', 
 
 test.each([
   ['that knows no such path', 501, '', 'Not Implemented (HTTP 501)'],
-  ['with a web page', 200, '<!doctype html>', 'an unreadable answer (HTTP 200 body_unreadable)'],
+  ['with a web page', 200, '<!doctype html>', 'an unreadable response (HTTP 200 body_unreadable)'],
 ])(
   'the address of another server, %s, is named as what to check',
   async (_, status, body, cause) => {

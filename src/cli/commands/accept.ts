@@ -14,14 +14,12 @@ import { findRun } from '../requested-scope.ts'
 import { withTables } from '../with-store.ts'
 
 const REASON_MAX = 1000
-/** Listings that are shown before they are decided, and users named of each. */
+/** Shown before the decision: listings, and users of each. */
 const LISTINGS_SHOWN = 50
 const USERS_NAMED = 10
 
 interface DecideOptions {
-  /** The held import. */
   readonly catalog?: number
-  /** The held listing. */
   readonly listing?: number
   readonly organization?: string
   readonly reason?: string
@@ -29,11 +27,7 @@ interface DecideOptions {
   readonly json?: boolean
 }
 
-/**
- * `collab-sync accept` and `refuse`: decides about listings that are held, by listing, run or organization; `--catalog` about a
- * held import. What would change is shown before.
- * @throws UsageError where nothing is held, or it is not said what is meant
- */
+/** `collab-sync accept` and `refuse`: decides held listings, by listing, run or organization, or with `--catalog` a held import. */
 export async function decide(
   state: ImportDecision['state'],
   run: string | undefined,
@@ -56,7 +50,7 @@ export async function decide(
     })
     if (dryRun && json) printJson(held)
     else if (held.length > 0) show(held, state, dryRun ? print : note)
-    else if (dryRun) print('Nothing that is held there waits for a person.')
+    else if (dryRun) print('No held removal is pending approval.')
     if (dryRun) return
     const decision = { resolution: state, by: processUser(), reason }
     const { listings, users, left, fault } = await decideHeld({ database }, choice, decision)
@@ -75,7 +69,6 @@ export async function decide(
   })
 }
 
-/** @throws UsageError where it is not said what is meant, or why */
 function checkUse(
   state: ImportDecision['state'],
   run: string | undefined,
@@ -85,16 +78,15 @@ function checkUse(
   if (reason.length > REASON_MAX)
     throw new UsageError(`--reason must not be longer than ${count(REASON_MAX)} characters.`)
   if (catalog !== undefined && isNamed)
-    throw new UsageError('Give --catalog, or what listings are meant, not both.')
+    throw new UsageError('--catalog cannot be combined with RUN, --listing or --organization.')
   if (catalog !== undefined && dryRun)
-    throw new UsageError('--dry-run is for listings; what an import lacks: catalog show.')
+    throw new UsageError('--dry-run is for listings. For an import, use: collab-sync catalog show.')
   if (catalog === undefined && !isNamed)
-    throw new UsageError('Name a run, or give --listing, --organization or --catalog.')
+    throw new UsageError('Give a RUN, --listing, --organization or --catalog.')
   if (catalog === undefined && state === 'refused' && !dryRun && reason.trim() === '')
-    throw new UsageError('--reason is missing: say why, for whoever looks later.')
+    throw new UsageError('--reason is missing: it documents the decision.')
 }
 
-/** What would change, listing by listing. */
 function show(
   held: readonly HeldListing[],
   state: ImportDecision['state'],
@@ -104,9 +96,8 @@ function show(
   for (const { heldId, usersMissing, firstMissingUserIds } of held) {
     const more = usersMissing - firstMissingUserIds.length
     const names = firstMissingUserIds.map((userId) => JSON.stringify(userId)).join(', ')
-    say(
-      `${heldId}: ${state === 'accepted' ? 'leave' : 'stay'} ${names}${more > 0 ? ` and ${count(more)} more` : ''}`,
-    )
+    const what = state === 'accepted' ? 'removes' : 'keeps'
+    say(`${heldId} ${what} ${names}${more > 0 ? ` and ${count(more)} more` : ''}`)
   }
 }
 
@@ -120,7 +111,7 @@ async function decideCatalog(
   if (json) printJson(decided)
   else if (state === 'accepted')
     print(
-      `The held import was accepted: ${counted(decided.deactivated, 'scope')} of the catalog became inactive. What it adds comes with the next import.`,
+      `The held import was accepted: ${counted(decided.deactivated, 'scope')} of the catalog are inactive now. The next import adds its new scopes.`,
     )
-  else print('The held import was refused: the catalog stays as it is.')
+  else print('The held import was refused. The catalog is unchanged.')
 }

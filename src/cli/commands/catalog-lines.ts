@@ -19,7 +19,7 @@ type LineOptions = Pick<ScopeOptions, 'organization' | 'document' | 'annotation'
   readonly json?: boolean
 }
 
-/** `collab-sync catalog add`: adds what the options name. */
+/** `collab-sync catalog add`. */
 export async function catalogAdd({
   add,
   ...options
@@ -29,25 +29,25 @@ export async function catalogAdd({
   )
 }
 
-/** `collab-sync catalog remove`: deactivates what the options name, and what is beneath it. */
+/** `collab-sync catalog remove`. */
 export async function catalogRemove(options: LineOptions): Promise<number> {
   return change({ name: 'catalog remove' }, options, removeFromCatalog)
 }
 
-/** `collab-sync catalog show` with options that name one thing: whether it is asked for. */
+/** `collab-sync catalog show` of one thing: whether it is active. */
 export async function catalogShowLine({ json, ...options }: LineOptions): Promise<number> {
   const line = lineOf(options)
   return withTables({ name: 'catalog show' }, async ({ database }) => {
     const active = await isActiveLine(database, line)
     if (json) printJson({ ...line, active })
-    else print(active ? 'It is in the catalog.' : 'It is inactive: it is not asked for any more.')
+    else print(active ? 'It is in the catalog.' : 'It is inactive: it is not fetched any more.')
   })
 }
 
 function lineOf(options: LineOptions): CatalogLine {
   const [line, ...more] = linesOf(scopeOf(options))
   if (line === undefined || more.length > 0)
-    throw new UsageError('Name one thing: --organization, and what is meant in it.')
+    throw new UsageError('Name one organization, document, annotation or user group.')
   return line
 }
 
@@ -65,19 +65,17 @@ async function change(
   })
 }
 
-const NOTHING_TO_CHANGE = 'Nothing to change: the catalog is so already.'
-
 function describeChanges(changes: CatalogChanges): string {
   const rows = KINDS.flatMap(([kind, name]) => {
     const { added, reactivated, deactivated } = changes[kind]
     const counts = [added, reactivated, deactivated]
     return counts.some((each) => each > 0) ? [[name, ...counts.map(count)]] : []
   })
-  if (rows.length === 0) return NOTHING_TO_CHANGE
+  if (rows.length === 0) return 'Nothing to change.'
   return table(['', ...numberColumns('added', 'reactivated', 'deactivated')], rows)
 }
 
-/** `collab-sync catalog list`: what is beneath a document, else an organization, else all organizations. */
+/** `collab-sync catalog list`: the contents of a document or an organization, or all organizations. */
 export async function catalogList(options: {
   readonly organization?: string
   readonly document?: string
@@ -95,8 +93,8 @@ export async function catalogList(options: {
     })
     if (json) return printJson(page)
     const columns = ['', 'id', 'name', 'last good check', '']
-    print(page.items.length === 0 ? 'Nothing.' : table(columns, page.items.map(rowOf)))
-    if (page.nextCursor !== null) note(`There is more: --cursor ${page.nextCursor}`)
+    print(page.items.length === 0 ? 'No entries.' : table(columns, page.items.map(rowOf)))
+    if (page.nextCursor !== null) note(`Next page: --cursor ${page.nextCursor}`)
   })
 }
 

@@ -17,7 +17,7 @@ import { heading, note, paint, print, printJson, progressNotes } from '../output
 import { numberColumns, table } from '../table.ts'
 import { withTables } from '../with-store.ts'
 
-/** What an import did, and what the catalog holds after it. */
+/** The result of an import, and the size of the catalog afterwards. */
 type Imported = CatalogImport & { readonly isDryRun: boolean; readonly catalog: CatalogSize }
 
 export const KINDS: readonly (readonly [kind: CatalogKind, name: string])[] = [
@@ -27,13 +27,13 @@ export const KINDS: readonly (readonly [kind: CatalogKind, name: string])[] = [
   ['userGroups', 'user groups'],
 ]
 
-/** `collab-sync catalog import FILE|-`: loads the lines of a file, all or none. */
+/** `collab-sync catalog import FILE|-`. */
 export async function catalogImport(
   file: string,
   { prune = false, ...options }: LoadOptions,
 ): Promise<number> {
   if (options.acceptAll && !prune)
-    throw new UsageError('--accept-all is for --prune: without it nothing is deactivated.')
+    throw new UsageError('--accept-all needs --prune: without it, nothing is deactivated.')
   return withTables({ name: 'catalog import', creates: !options.dryRun }, (store) => {
     if (file === '-' && process.stdin.isTTY) note('Reading catalog lines; end them with Ctrl-D.')
     const source = fileSource(file)
@@ -43,7 +43,7 @@ export async function catalogImport(
   })
 }
 
-/** `collab-sync catalog refresh`: loads the rows of CATALOG_SQL. */
+/** `collab-sync catalog refresh`. */
 export async function catalogRefresh({ prune, ...options }: LoadOptions): Promise<number> {
   const need = ['database', 'catalog'] as const
   const command = { name: 'catalog refresh', need, creates: !options.dryRun }
@@ -57,19 +57,18 @@ export async function catalogRefresh({ prune, ...options }: LoadOptions): Promis
   })
 }
 
-/** `collab-sync catalog show`: how much there is to sync. */
+/** `collab-sync catalog show`. */
 export async function catalogShow({ json }: { json?: boolean }): Promise<number> {
   return withTables({ name: 'catalog show' }, async ({ database }) => {
     const size = await countCatalog(database)
     const imports = await catalog.recentImports.all(database, { limit: IMPORTS_SHOWN })
     if (json) return printJson({ ...size, imports })
-    if (size.active.organizations === 0) return print(EMPTY)
+    if (size.active.organizations === 0)
+      return print('The catalog is empty. Fill it with: collab-sync catalog import FILE.')
     print(table(['catalog', ...numberColumns('active', 'inactive')], rowsOf(size)))
     if (imports.length > 0) print(`${heading('Imports')}\n${importsTable(imports)}`)
   })
 }
-
-const EMPTY = 'The catalog is empty; fill it with: collab-sync catalog import FILE.'
 
 const IMPORTS_SHOWN = 5
 const CATALOG_SQL = { name: 'CATALOG_SQL', unit: 'row' } as const
@@ -81,7 +80,7 @@ interface LoadOptions {
   readonly json?: boolean
 }
 
-/** @returns exit code 3 where the import is held, or would be */
+/** @returns exit code 3 if the import is held, or would be */
 async function load(
   { database }: Store,
   source: Pick<CatalogSource, 'name' | 'unit'>,
@@ -99,14 +98,11 @@ async function load(
   if (json) printJson(imported)
   else {
     if (done.held === null || dryRun) print(describeImport(source, imported))
-    if (dryRun) print()
     if (done.held !== null) print(describeHeld(source.name, done.held, dryRun))
-    else if (dryRun) print(DRY_RUN)
+    if (dryRun) print('\nNothing was changed: --dry-run.')
   }
   return done.held === null ? EXIT.done : EXIT.partial
 }
-
-const DRY_RUN = 'Nothing was changed: --dry-run.'
 
 function describeBlanks(
   { name, unit }: Pick<CatalogSource, 'name' | 'unit'>,
@@ -114,27 +110,17 @@ function describeBlanks(
 ): string {
   const where =
     lines === 1 ? `${unit} ${first}` : `${counted(lines, unit)}, first in ${unit} ${first}`
-  return `Warning: ${name} has ids that begin or end with a blank (${where}). Such an id is kept as it is and differs from the same id without the blank.`
-}
-
-/** What an import lacks, as a sentence. */
-function describeLacking(source: string, held: HeldImport): string {
-  const { scopes, lacking, organizations, firstOrganizationId } = held
-  const whole = `Of the ${counted(scopes, 'scope')} that the catalog has, ${source} lacks ${count(lacking)}`
-  if (organizations === 0) return `${whole}.`
-  const first = JSON.stringify(firstOrganizationId)
-  return organizations === 1
-    ? `${whole}: more than a tenth of organization ${first}.`
-    : `${whole}: more than a tenth of each of ${count(organizations)} organizations, of ${first} the most.`
+  return `Warning: ${name} contains IDs that begin or end with a blank (${where}). Such an ID is not changed, and differs from the same ID without the blank.`
 }
 
 function describeHeld(name: string, held: HeldImport, isDryRun: boolean): string {
-  const lacking = describeLacking(name, held)
-  if (isDryRun)
-    return `${lacking} It would ${held.isRefused ? 'change nothing: an import that lacks just this was refused' : 'be held'}. ${DRY_RUN}`
-  return held.isRefused
-    ? `${lacking} Nothing was changed: an import that lacks just this was refused.`
-    : `${lacking} Nothing was changed. If that is right: collab-sync accept --catalog ${held.importId}. If not: collab-sync refuse --catalog ${held.importId}.`
+  const { scopes, lacking, organizations, firstOrganizationId, isRefused, importId } = held
+  const some = `, and more than 10 % of ${counted(organizations, 'organization')}, most of ${JSON.stringify(firstOrganizationId)}`
+  const what = `${name} lacks ${count(lacking)} of the ${counted(scopes, 'scope')} in the catalog${organizations === 0 ? '' : some}.`
+  if (isRefused)
+    return `${what} The catalog is unchanged, because an import that lacks the same scopes was refused.`
+  if (isDryRun) return `${what} The import would be held.`
+  return `${what} The import is held, and the catalog is unchanged. To apply it: collab-sync accept --catalog ${importId}. To discard it: collab-sync refuse --catalog ${importId}.`
 }
 
 function importsTable(imports: readonly RowOf<typeof catalog.recentImports>[]): string {

@@ -17,23 +17,22 @@ interface ChangesOptions {
   follow?: boolean
 }
 
-/** Changes a page. */
-const PAGE = 1000
-/** How long what cannot be heard of waits at most: of a standby, or held back. */
+const PAGE_SIZE = 1000
+/** Polling interval: on a standby, and for delayed changes, no notification arrives. */
 const POLL_MS = 2000
 
-/** `collab-sync changes`: what changed behind a cursor, one JSON document a line. */
+/** `collab-sync changes`: the changes after a cursor, one JSON document per line. */
 export async function changesCommand(options: ChangesOptions): Promise<number> {
   return withTables({ name: 'changes' }, async ({ database }) => {
     const stopping = new AbortController()
     const forget = onSignals(() => {
       stopping.abort()
-      // Another one breaks what hangs.
+      // A second signal ends the process.
       forget()
     })
     try {
       const printed = await printChanges(database, options, stopping.signal)
-      note(`${counted(printed.changes, 'change')}. Go on with --after ${printed.cursor}`)
+      note(`${counted(printed.changes, 'change')}. Continue with --after ${printed.cursor}`)
       return printed.isStopped && !options.follow ? EXIT.failed : EXIT.done
     } catch (error) {
       if (isReaderGone(error)) return EXIT.done
@@ -49,7 +48,7 @@ async function printChanges(
   { after, limit = Infinity, objects = null, follow = false }: ChangesOptions,
   stopping: AbortSignal,
 ): Promise<{ changes: number; cursor: string; isStopped: boolean }> {
-  // Before the first look, so that nothing comes unheard in between.
+  // Before the first page, so that no notification is missed.
   const listener = follow ? await listenForChanges(database, stopping) : null
   const noteHeldBack = heldBackNotes(database)
   try {
@@ -60,7 +59,7 @@ async function printChanges(
       const printed = page.changes.slice(0, limit - changes)
       if (printed.length > 0) await writeAll(process.stdout, printed.map(lineOf).join(''))
       changes += printed.length
-      // What was asked for and is not printed is for the next time.
+      // The next call prints the changes beyond the limit.
       const isCut = printed.length < page.changes.length
       const cursor = (isCut && printed.at(-1)?.cursor) || page.cursor
       const isStopped = stopping.aborted
@@ -76,7 +75,7 @@ async function printChanges(
   }
 }
 
-/** Key and row are the texts of PostgreSQL: no number in them is rounded. */
+/** Key and row are inserted as JSON text of PostgreSQL, so that no number is rounded. */
 function lineOf(stored: StoredChange): string {
   const { cursor, object, change, key, person, row, at, runId } = stored
   const ofPerson = person === null ? '' : `,"person":${JSON.stringify(person)}`
@@ -85,7 +84,7 @@ function lineOf(stored: StoredChange): string {
   return `${printable(`{${head},${tail}}`)}\n`
 }
 
-/** Says what is held back and by whom: once, and again where it is another transaction. */
+/** Reports delayed changes, once per blocking transaction. */
 function heldBackNotes(database: Database): () => Promise<void> {
   let said = ''
   return async () => {
@@ -93,17 +92,16 @@ function heldBackNotes(database: Database): () => Promise<void> {
     const key = JSON.stringify(holder)
     if (lines === 0 || key === said) return
     said = key
-    const waiting = `${counted(lines, 'more change')} ${lines === 1 ? 'waits' : 'wait'}`
-    note(`${waiting} for ${describeHolder(holder)}.`)
+    note(`${counted(lines, 'more change')} delayed by ${describeHolder(holder)}.`)
   }
 }
 
 type Holder = Omit<Awaited<ReturnType<typeof readHeldBack>>, 'lines'>
 
-/** The open transaction that holds the feed back, as far as this role may know it. */
+/** The open transaction that delays the feed, with the details that this role may read. */
 export function describeHolder({ since, pid, roleName, databaseName, applicationName }: Holder) {
   if (roleName === null) return 'an open transaction of this database'
   const session = pid === null ? '' : ` (process ${pid})`
   const began = since === null ? '' : `, open since ${time(since)}`
-  return `a transaction of ${roleName} in the database ${databaseName}, ${applicationName || 'without a name'}${session}${began}`
+  return `a transaction of ${roleName} in the database ${databaseName}, ${applicationName || 'unnamed'}${session}${began}`
 }

@@ -4,7 +4,7 @@ import { dictionaryDbt, dictionaryMarkdown } from '../../features/export/diction
 import { print, printJson } from '../output.ts'
 import { withTables } from '../with-store.ts'
 
-/** `collab-sync dictionary`: every table and view explained, from the database's own comments. */
+/** `collab-sync dictionary`: prints the comments of all tables and views. */
 export async function dictionary({
   format,
   json,

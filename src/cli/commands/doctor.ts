@@ -16,19 +16,16 @@ import { EXIT } from '../exit.ts'
 import { note, paint, print, printJson } from '../output.ts'
 import { quietLog } from '../with-store.ts'
 
-/** PostgreSQL and Redis are waited for so long, and the service for what is left of the whole: less than five seconds. */
+/** Time limit for PostgreSQL and Redis. The service gets the rest of WHOLE_MS. */
 const PATIENCE_MS = 2_500
-/** Before the connections of the store are broken, so that each check reports for itself. */
+/** Shorter than the connection's limit, so that each check reports its own error. */
 const CHECK_MS = PATIENCE_MS - 100
-/** For a connection of a full server: less, so that its reason is reported. */
+/** Time limit of a connection: shorter, so that a full server reports its reason. */
 const WAIT_MS = PATIENCE_MS / 2
 const WHOLE_MS = 4_000
 const SERVICE_LEAST_MS = 1_500
 
-/**
- * `collab-sync doctor`: checks everything a run needs, and does what a worker does and takes it back. Exit code 2 where a run
- * could not succeed.
- */
+/** `collab-sync doctor`: checks everything that a run needs. Exit code 2 if a run would fail. */
 export async function doctor({ json }: { json?: boolean }): Promise<number> {
   const startedAtMs = performance.now()
   const checked = checkSettings(process.env)
@@ -43,7 +40,7 @@ export async function doctor({ json }: { json?: boolean }): Promise<number> {
         ? checkQueue({ kind: 'redis', url: redisUrl, prefix }, { log, patienceMs: PATIENCE_MS })
         : null
     const organizationId = usable.has('database')
-      ? await lookAtStore(settings, withQueue && onRedis === null, findings, log)
+      ? await checkTables(settings, withQueue && onRedis === null, findings, log)
       : null
     findings.push(...((await onRedis) ?? []))
     if (usable.has('service')) {
@@ -61,8 +58,8 @@ export async function doctor({ json }: { json?: boolean }): Promise<number> {
   return findings.some(({ state }) => state === 'fail') ? EXIT.usage : EXIT.done
 }
 
-/** @returns an organization of the catalog to ask the service for; null where there is none */
-async function lookAtStore(
+/** @returns an organization of the catalog for the call to the service; null if there is none */
+async function checkTables(
   settings: Settings,
   withQueue: boolean,
   findings: Finding[],
@@ -73,12 +70,12 @@ async function lookAtStore(
     findings.push(
       ok(
         'PostgreSQL',
-        `none yet: collab-sync migrate creates an embedded one in ${settings.home} (set DATABASE_URL to use yours)`,
+        `not created yet: collab-sync migrate creates an embedded one in ${settings.home}; set DATABASE_URL to use your own`,
       ),
     )
     return null
   }
-  // One that is started here takes its time.
+  // Starting an embedded one takes longer.
   const patience = isEmbedded ? undefined : AbortSignal.timeout(PATIENCE_MS)
   try {
     const store = await openStore(settings, {
@@ -91,7 +88,7 @@ async function lookAtStore(
     try {
       const checked = await checkStore(store, settings, CHECK_MS)
       findings.push(...checked.findings)
-      // The same fault need not be reported twice.
+      // Do not report the same fault twice.
       const isReported = !checked.isReachable && store.queuePlace.url === store.databaseUrl
       if (withQueue && !isReported)
         findings.push(...(await checkQueue(store.queuePlace, { log, patienceMs: CHECK_MS })))
@@ -119,20 +116,14 @@ const MARKS: Record<Finding['state'], string> = {
 
 function describe(findings: readonly Finding[]): string {
   const width = Math.max(...findings.map(({ check }) => check.length))
-  const lines = findings.flatMap(({ check, state, found, mend }) => [
+  const lines = findings.flatMap(({ check, state, found, fix }) => [
     `${MARKS[state]}  ${check.padEnd(width)}  ${printable(found)}`,
-    ...(mend === undefined
+    ...(fix === undefined
       ? []
-      : [`${' '.repeat(width + 8)}${paint.cyan('mend:')} ${printable(mend)}`]),
+      : [`${' '.repeat(width + 8)}${paint.cyan('fix:')} ${printable(fix)}`]),
   ])
-  const [fails, warns] = (['fail', 'warn'] as const).map(
-    (state) => findings.filter((finding) => finding.state === state).length,
-  )
-  const verdict =
-    fails === 0
-      ? warns === 0
-        ? 'All is well.'
-        : `Nothing stops a run; ${counted(warns ?? 0, 'warning')}.`
-      : `${counted(fails ?? 0, 'fault')} to mend.`
+  const countOf = (state: Finding['state']) =>
+    findings.filter((each) => each.state === state).length
+  const verdict = `${counted(countOf('fail'), 'problem')}, ${counted(countOf('warn'), 'warning')}.`
   return [...lines, '', paint.bold(verdict)].join('\n')
 }

@@ -12,7 +12,7 @@ import type { RequestOptions } from '../scope-options.ts'
 import { onSignals } from '../signals.ts'
 import { withQueue } from '../with-store.ts'
 
-/** `collab-sync enqueue`: asks for a run and prints its id; with `--wait` follows it to its end. */
+/** `collab-sync enqueue`: starts a run and prints its ID; with `--wait` follows it to its end. */
 export async function enqueue(
   options: RequestOptions & { wait?: boolean; json?: boolean },
 ): Promise<number> {
@@ -28,7 +28,7 @@ export async function enqueue(
   })
 }
 
-/** The id alone is on stdout, for a script to keep; the summary is for the person beside it. */
+/** The summary goes to stderr, so that stdout contains only the ID. */
 async function wait(
   database: Database,
   runId: string,
@@ -40,7 +40,9 @@ async function wait(
     await followRun(database, runId, { style: progressStyle(options), signal: giveUp.signal })
   } catch (error) {
     if (!giveUp.signal.aborted) throw error
-    note(`The run goes on. See: collab-sync status ${runId}. End it: collab-sync cancel ${runId}.`)
+    note(
+      `The run continues. Check it with: collab-sync status ${runId}. Cancel it with: collab-sync cancel ${runId}.`,
+    )
     return EXIT.failed
   } finally {
     forget()

@@ -11,7 +11,7 @@ interface EraseOptions {
   json?: boolean
 }
 
-/** `collab-sync erase user ID` and `erase email ADDRESS`: erases a person for good, and prints the proof. */
+/** `collab-sync erase user ID` and `erase email ADDRESS`. */
 export async function eraseCommand(
   kind: 'userId' | 'email',
   id: string,
@@ -19,7 +19,7 @@ export async function eraseCommand(
 ): Promise<number> {
   const { organization = null, json } = options
   const reason = options.reason.trim()
-  if (reason === '') throw new UsageError('--reason is empty: say why, for whoever asks later.')
+  if (reason === '') throw new UsageError('--reason is empty.')
   const command = { name: 'erase', need: ['database', 'queue'] } as const
   return withTables(command, async ({ database, databaseUrl, queuePlace }) => {
     const hasOwnDatabase = queuePlace.kind === 'postgres' && queuePlace.url !== databaseUrl
@@ -30,26 +30,28 @@ export async function eraseCommand(
       ...request,
       ...(queueDatabase && { queueDatabase }),
     }).finally(() => queueDatabase?.end())
-    if (done.isResumed) note('An erasure of this person had been interrupted: it went on.')
+    if (done.isResumed) note('An interrupted erasure of this person was continued.')
     if (json) return printJson(done)
-    print(`Erased on ${done.erasedAt.toISOString()}; number ${done.erasureId} in sync.erasures.\n`)
+    print(
+      `Erased at ${done.erasedAt.toISOString()} (erasure_id ${done.erasureId} in sync.erasures).\n`,
+    )
     print(
       facts([
-        ['stands for the person', done.pseudonym],
+        ['pseudonym', done.pseudonym],
         ['users', `${count(done.users)}, and ${count(done.userVersions)} earlier versions`],
         [
           'comments',
           `${count(done.comments)}, and ${count(done.commentVersions)} earlier versions`,
         ],
         ['memberships', count(done.memberships)],
-        ['named by records', count(done.mentionsInRecords)],
+        ['records that name the person', count(done.mentionsInRecords)],
         ['rejected records', count(done.rejectedRecords)],
         ['messages', count(done.messages)],
       ]),
     )
     if (done.mentionsLeft > 0) {
       print(
-        `\n${counted(done.mentionsLeft, 'comment')} of others may name the person. These are other people's words, and stay.`,
+        `\n${counted(done.mentionsLeft, 'comment')} of other people may name the person. Their text is not changed.`,
       )
     }
   })

@@ -19,17 +19,19 @@ interface ExportOptions {
   json?: boolean
 }
 
-/** `collab-sync export TABLE`: a table or view as CSV, NDJSON or Parquet. */
+/** `collab-sync export TABLE`. */
 export async function exportTable(table: string, options: ExportOptions): Promise<number> {
   const { format, out, json, after, state } = options
   if (json && out === '-') {
-    throw new UsageError('--json needs --out FILE: standard output holds the export itself.')
+    throw new UsageError('--json needs --out FILE: standard output contains the export.')
   }
   if (format === 'parquet' && out === '-' && process.stdout.isTTY) {
-    throw new UsageError('Parquet is not for a terminal: use --out FILE, or a pipe.')
+    throw new UsageError('Parquet cannot be shown in a terminal: use --out FILE or a pipe.')
   }
   if (after !== undefined && state !== undefined) {
-    throw new UsageError('--state keeps the cursor itself: leave out --after.')
+    throw new UsageError(
+      '--state cannot be combined with --after: the state file contains the cursor.',
+    )
   }
   return withTables({ name: 'export' }, async ({ database }) => {
     const request = {
@@ -51,28 +53,28 @@ export async function exportTable(table: string, options: ExportOptions): Promis
     if (json) printJson({ ...exported, format, out })
     else if (exported.isWhole) {
       const took = duration(performance.now() - startedAtMs)
-      const which = exported.after === null ? '' : ' that changed'
+      const which = exported.after === null ? 'row' : 'changed row'
       const [first, ...more] = nextSteps(exported, options)
       note(
-        `${counted(exported.rows, 'row')} of ${exported.object}${which} as of ${exported.takenAt.toISOString()}, in ${took}. ${first}`,
+        `${counted(exported.rows, which)} of ${exported.object} as of ${exported.takenAt.toISOString()}, in ${took}. ${first}`,
       )
       for (const next of more) note(next)
     }
   })
 }
 
-/** How to get what changes from now on. */
+/** How to export later changes. */
 function nextSteps({ nextSince, cursor }: Exported, { after, state }: ExportOptions): string[] {
-  if (state !== undefined) return [`For what changes from now on: again with --state ${state}`]
-  if (after !== undefined) return [`For what changes from now on: --after ${cursor}`]
+  if (state !== undefined) return [`Later changes: repeat with --state ${state}`]
+  if (after !== undefined) return [`Later changes: --after ${cursor}`]
   return [
-    `For what changes from now on: --since ${nextSince.toISOString()}`,
-    `With deletions and erasures too: collab-sync changes --after ${cursor}`,
+    `Later changes: --since ${nextSince.toISOString()}`,
+    `Including deletions and erasures: collab-sync changes --after ${cursor}`,
   ]
 }
 
-/** How many rows there are is not known: counting takes as long as exporting. */
+/** The total is unknown: counting takes as long as exporting. */
 function describeProgress(rows: number, startedAtMs: number): string {
   const perSecond = Math.round((rows / (performance.now() - startedAtMs)) * 1000)
-  return `${counted(rows, 'row')}, ${count(perSecond)} a second`
+  return `${counted(rows, 'row')}, ${count(perSecond)} per second`
 }

@@ -12,7 +12,7 @@ type HintOptions = Pick<ScopeOptions, 'organization' | 'document' | 'annotation'
   readonly json?: boolean
 }
 
-/** `collab-sync hint`: says that comments changed. */
+/** `collab-sync hint`. */
 export async function hintCommand(options: HintOptions): Promise<number> {
   const { add, json, ...scopeOptions } = options
   const scope = hintScopeOf(scopeOptions)
@@ -28,6 +28,6 @@ export async function hintCommand(options: HintOptions): Promise<number> {
 function describe({ runId, threads }: Hinted): string {
   const what = counted(threads, 'annotation')
   return runId === null
-    ? `Continuous refresh looks at ${what} next.`
-    : `Run ${runId} looks at ${what}.`
+    ? `Continuous refresh fetches ${what} next.`
+    : `Run ${runId} fetches ${what}.`
 }

@@ -3,7 +3,7 @@ import { note, print, printJson } from '../output.ts'
 import { actionsTable } from '../run-details.ts'
 import { withTables } from '../with-store.ts'
 
-/** `collab-sync history`: what users and programs did, the newest first. */
+/** `collab-sync history`: actions of users and programs, newest first. */
 export async function history(options: {
   readonly limit: number
   readonly cursor?: string
@@ -14,6 +14,6 @@ export async function history(options: {
     const page = await listingsOn(database).listActions(request)
     if (json) return printJson(page)
     print(page.items.length === 0 ? 'There are no actions.' : actionsTable(page.items))
-    if (page.nextCursor !== null) note(`There is more: --cursor ${page.nextCursor}`)
+    if (page.nextCursor !== null) note(`Next page: --cursor ${page.nextCursor}`)
   })
 }

@@ -10,7 +10,7 @@ import { note, print, printJson, progressNotes } from '../output.ts'
 import { undoneOnSignal } from '../signals.ts'
 import { quietLog } from '../with-store.ts'
 
-/** `collab-sync migrate`: creates or upgrades the tables and the queue's own schema. */
+/** `collab-sync migrate`: creates or upgrades the tables and the schema of the queue. */
 export async function migrate({ json }: { json?: boolean }): Promise<number> {
   const settings = readSettings(process.env, { need: ['database', 'queue'] })
   return undoneOnSignal((signal) => migrateAll(settings, signal, json))
@@ -44,12 +44,12 @@ async function migrateAll(
     if (derived !== null && derived.comments > 0) print(describeDerived(derived))
     print(
       queue === 'redis'
-        ? 'The queue is kept in Redis, where there is nothing to prepare.'
-        : 'The queue is kept in PostgreSQL; its schema is up to date.',
+        ? 'The queue is in Redis and needs no schema.'
+        : 'The queue is in PostgreSQL. Its schema is up to date.',
     )
     if (!readerRole.granted) {
       print(
-        `\nThis role may not create or grant the role collab_reader, which may read collab and reporting and nothing else. Have an administrator run:\n\n${readerRole.statements}`,
+        `\nThis role may not create or grant collab_reader, the role that can read only collab and reporting. Ask an administrator to execute:\n\n${readerRole.statements}`,
       )
     }
     return EXIT.done
@@ -60,11 +60,11 @@ async function migrateAll(
 
 function describeDerived({ writtenMember, reportTimeZone, comments, changed }: Derived): string {
   const by = `COMMENT_WRITTEN_MEMBER ${writtenMember === null ? 'not set' : `= ${writtenMember}`} and REPORT_TZ = ${reportTimeZone}`
-  const found = `When stored comments were written was computed again, by ${by}: ${count(changed)} of ${count(comments)} changed.`
+  const found = `The written times of stored comments were computed again, with ${by}: ${count(changed)} of ${count(comments)} changed.`
   if (changed === 0) return found
-  return `${found} Their changed_at stays, so \`export --since\` does not contain them: export without it once. \`changes\` and \`export --state\` or \`--after\` contain each of them.`
+  return `${found} Their changed_at is unchanged, so \`export --since\` omits them: export once without --since. \`changes\`, \`export --state\` and \`export --after\` include them.`
 }
 
 function describeProgress(done: number, all: number, changed: number): string {
-  return `When comments were written: ${count(done)} of about ${count(all)} looked at, ${count(changed)} changed`
+  return `Written times of comments: ${count(done)} of about ${count(all)} checked, ${count(changed)} changed`
 }

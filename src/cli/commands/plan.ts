@@ -10,18 +10,17 @@ import type { RequestOptions } from '../scope-options.ts'
 import { onSignals } from '../signals.ts'
 import { withApp } from '../with-store.ts'
 
-/** `collab-sync run --dry-run`: tells what a run would do to the tables, and does none of it. */
+/** `collab-sync run --dry-run`: shows what a run would change. */
 export async function plan(options: RequestOptions & { json?: boolean }): Promise<number> {
   checkRequest(options)
-  if (options.add)
-    throw new UsageError('--add changes the catalog, and --dry-run changes nothing: leave out one.')
+  if (options.add) throw new UsageError('--add cannot be combined with --dry-run.')
   return withApp({ name: 'plan' }, async (app) => {
     const request = await requestOf(app.store.database, options)
     const forget = onSignals(() => app.drain())
-    const page = options.json ? new JsonPage() : new TextPage()
+    const page = options.json ? jsonPage() : TEXT_PAGE
     try {
       const planned = await planRun(app.sync, request, (scope) => {
-        if (wouldChange(scope)) page.add(scope)
+        if (describeChanges(scope) !== '') page.add(scope)
       })
       page.end(planned)
       return planned.failed + planned.heldScopes + planned.lost > 0 ? EXIT.partial : EXIT.done
@@ -31,44 +30,34 @@ export async function plan(options: RequestOptions & { json?: boolean }): Promis
   })
 }
 
-function wouldChange(scope: PlannedScope): boolean {
-  const { added, changed, removed, held, rejected, failure } = scope
-  return added + changed + removed + held + rejected > 0 || failure !== null
-}
-
-class TextPage {
+const TEXT_PAGE = {
   add(scope: PlannedScope): void {
     print(`${scopePath(scope)} (${scope.operation}): ${describeChanges(scope)}`)
-  }
-
+  },
   end(planned: PlannedRun): void {
     const { scopes, failed, received, unchanged, calls } = planned
     print(
       facts([
         ['would be', describeChanges({ ...planned, failure: null }) || 'nothing changed'],
         ['records', `${count(received)} received, ${count(unchanged)} unchanged`],
-        ['scopes', `${count(scopes)} asked for, ${count(failed)} failed`],
+        ['scopes', `${count(scopes)} fetched, ${count(failed)} failed`],
         ['calls', count(calls)],
       ]),
     )
-  }
+  },
 }
 
-/** One document, written as it comes: a plan of a first run is as long as the catalog. */
-class JsonPage {
-  #isEmpty = true
-
-  add(scope: PlannedScope): void {
-    this.#write(`${this.#isEmpty ? '{"scopes": [' : ','}\n  ${JSON.stringify(scope)}`)
-    this.#isEmpty = false
-  }
-
-  end(planned: PlannedRun): void {
-    this.#write(`${this.#isEmpty ? '{"scopes": [' : ''}\n], "total": ${JSON.stringify(planned)}}\n`)
-  }
-
-  #write(text: string): void {
-    process.stdout.write(printable(text, '\n'))
+/** Writes one document in parts: the plan of a first run is as long as the catalog. */
+function jsonPage(): typeof TEXT_PAGE {
+  let before = '{"scopes": ['
+  const write = (text: string) => void process.stdout.write(printable(text, '\n'))
+  return {
+    add(scope) {
+      write(`${before}\n  ${JSON.stringify(scope)}`)
+      before = ','
+    },
+    end: (planned) =>
+      write(`${before === ',' ? '' : before}\n], "total": ${JSON.stringify(planned)}}\n`),
   }
 }
 

@@ -3,7 +3,7 @@ import { count, time } from '../../documents/format.ts'
 import { facts, print, printJson, progressNotes } from '../output.ts'
 import { withTables } from '../with-store.ts'
 
-/** `collab-sync prune --older-than AGE`: deletes old history and runs. */
+/** `collab-sync prune --older-than AGE`. */
 export async function pruneCommand(options: {
   olderThan: number
   json?: boolean
@@ -13,7 +13,7 @@ export async function pruneCommand(options: {
     const onProgress = options.json ? undefined : progressNotes(describeProgress)
     const pruned = await prune(database, before, onProgress)
     if (options.json) return printJson({ before, ...pruned })
-    print(`Deleted what ended before ${time(before)}:\n`)
+    print(`Deleted rows that ended before ${time(before)}:\n`)
     print(
       facts([
         ['versions of comments', count(pruned.commentVersions)],
@@ -31,5 +31,5 @@ export async function pruneCommand(options: {
 }
 
 function describeProgress(table: string, share: number, deleted: number): string {
-  return `${table}: ${Math.round(share * 100)} % looked at, ${count(deleted)} deleted`
+  return `${table}: ${Math.round(share * 100)} % checked, ${count(deleted)} deleted`
 }

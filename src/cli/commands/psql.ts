@@ -6,15 +6,13 @@ import { onSignals } from '../signals.ts'
 import { openingOf, withStore } from '../with-store.ts'
 
 /**
- * `collab-sync psql`: PostgreSQL's own client on our database; an embedded one is up for as long.
- * @param args for psql
- * @param options.demo on the tables of the demo
- * @returns psql's exit code
- * @throws EnvironmentError where psql is not installed
+ * `collab-sync psql`: runs psql on the database. An embedded PostgreSQL runs until psql ends.
+ * @returns the exit code of psql
+ * @throws EnvironmentError if psql is not installed
  */
 export async function psql(args: string[], { demo }: { demo?: boolean }): Promise<number> {
   return withStore(openingOf({ name: 'psql', demo }), async ({ databaseUrl }) => {
-    // Ctrl-C is for psql's own statement; and the password stays out of the list of processes.
+    // Ctrl-C cancels a statement of psql. Arguments are visible to other users, so the password is in the environment.
     const forget = onSignals()
     const { host, port, database, user, password } = new pg.Client(databaseUrl)
     const env = {
@@ -32,7 +30,7 @@ export async function psql(args: string[], { demo }: { demo?: boolean }): Promis
       return code ?? 1
     } catch (error) {
       throw new EnvironmentError(
-        `psql cannot be started (${(error as NodeJS.ErrnoException).code}): install PostgreSQL's client programs. The image has none: there, run \`docker compose exec postgres psql\`, or psql on another machine.`,
+        `psql cannot be started (${(error as NodeJS.ErrnoException).code}): install the client programs of PostgreSQL. The image does not contain them: use \`docker compose exec postgres psql\`, or psql on another machine.`,
         { cause: error },
       )
     } finally {
@@ -41,9 +39,9 @@ export async function psql(args: string[], { demo }: { demo?: boolean }): Promis
   })
 }
 
-/** What the address says besides, in the variables of libpq: it takes fewer forms of an address than `pg`. */
+/** Other options of the address as variables of libpq, which supports fewer forms of an address than `pg`. */
 function othersOf(databaseUrl: string): NodeJS.ProcessEnv {
-  // By hand: that of a socket has no host, and is no URL.
+  // Not by URL: the address of a socket has no host.
   const given = new URLSearchParams(databaseUrl.split('?')[1])
   const names = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'sslnegotiation', 'options']
   const said = Object.fromEntries(
@@ -52,7 +50,7 @@ function othersOf(databaseUrl: string): NodeJS.ProcessEnv {
       return value === null ? [] : [[`PG${name.toUpperCase()}`, value]]
     }),
   )
-  // The modes of the settings are those of `pg`: libpq has another word for one, and for another needs the certificates named.
+  // libpq has another name for one mode of `pg`, and needs certificates for another.
   if (said['PGSSLMODE'] === 'no-verify') return { ...said, PGSSLMODE: 'require' }
   const { PGSSLROOTCERT = 'system' } = process.env
   return said['PGSSLMODE'] === 'verify-full' ? { PGSSLROOTCERT, ...said } : said

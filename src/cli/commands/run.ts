@@ -19,7 +19,7 @@ import type { RequestOptions } from '../scope-options.ts'
 import { onSignals, stopOnSignals } from '../signals.ts'
 import { withApp } from '../with-store.ts'
 
-/** `collab-sync run`: asks for a run, works it off in this process, prints its summary. */
+/** `collab-sync run`: starts a run, executes it in this process and prints its summary. */
 export async function run(options: RequestOptions & { json?: boolean }): Promise<number> {
   checkRequest(options)
   const stop = stopOnSignals(() => {})
@@ -27,7 +27,7 @@ export async function run(options: RequestOptions & { json?: boolean }): Promise
   return withApp(command, async (app) => {
     const request = await requestOf(app.store.database, options)
     stop.starting.throwIfAborted()
-    // From here on a signal cancels the run.
+    // From now on, a signal cancels the run.
     stop.forget()
     const runId = await workOff(app, request, progressStyle(options))
     const { status } = await printRun(app.store.database, runId, options)
@@ -39,16 +39,16 @@ export async function run(options: RequestOptions & { json?: boolean }): Promise
 }
 
 /**
- * Starts a run and works in this process, beside any workers there are, until the run is settled. A first SIGINT or
- * SIGTERM cancels the run; a second one also gives up the calls in flight.
- * @returns the run's id
- * @throws UsageError where the request names what is not there: nothing was done
+ * Starts a run and processes jobs, beside other workers, until it is finished. The first SIGINT or SIGTERM cancels the run; a second
+ * one also aborts the calls in flight.
+ * @returns the ID of the run
+ * @throws UsageError if the scope does not exist; no run was started
  */
 export async function workOff(app: App, request: NewRun, style: ProgressStyle): Promise<string> {
   const stopping = new AbortController()
   const forget = onSignals(
     (signal) => {
-      note(`${signal}: cancelling the run; what is stored stays.`)
+      note(`${signal}: cancelling the run. Data already written is kept.`)
       stopping.abort()
     },
     () => app.abandon(),
@@ -71,26 +71,22 @@ async function workUntilSettled(
   try {
     const worker = await startWorker(app, jobs, { keepsSchedule: false })
     try {
-      // This worker, or another one, hands them over later.
+      // If the queue does not accept them, this or another worker enqueues them later.
       await isHandedOver(app.queue, items, noteNotDelivered)
       await outsideTraces(() => followRun(app.store.database, runId, { style }))
     } finally {
       await worker.stop()
     }
   } catch (error) {
-    // Nobody may be left to work it, and a run that waits for ever helps no one.
-    const problem = 'The process that worked it could not go on.'
+    // There may be no other worker to finish it.
+    const problem = 'The process that executed the run failed.'
     await stopRun(app.sync, runId, 'failed', problem).catch(() => {})
     throw error
   }
 }
 
 function cancel(app: App, runId: string): void {
-  stopRun(
-    app.sync,
-    runId,
-    'cancelled',
-    'It was cancelled by a signal to the process that ran it.',
-    { by: processUser() },
-  ).catch((error: unknown) => app.log.warn({ err: error }, 'the run could not be cancelled'))
+  stopRun(app.sync, runId, 'cancelled', 'It was cancelled by a signal to its process.', {
+    by: processUser(),
+  }).catch((error: unknown) => app.log.warn({ err: error }, 'the run could not be cancelled'))
 }

@@ -16,10 +16,7 @@ export async function scheduleShow({ json }: Json): Promise<number> {
   return onSchedule({ json }, (schedule) => schedule.getSchedule())
 }
 
-/**
- * `collab-sync schedule set CRON`: holds for all workers, in place of SYNC_CRON and SYNC_TZ.
- * @param fields of the pattern; five words where the shell was not asked to take they are one
- */
+/** `collab-sync schedule set CRON`. @param fields of the pattern; several arguments if the user did not quote it */
 export async function scheduleSet(
   fields: string[],
   { tz, json }: Json & { tz?: string },
@@ -31,7 +28,7 @@ export async function scheduleSet(
   return onSchedule({ json, creates: true }, (schedule) => schedule.setSchedule(to))
 }
 
-/** `collab-sync schedule remove`: no nightly run until one is set again. */
+/** `collab-sync schedule remove`. */
 export async function scheduleRemove({ json }: Json): Promise<number> {
   return onSchedule({ json }, (schedule) => schedule.removeSchedule())
 }
@@ -51,7 +48,7 @@ async function onSchedule(
 function describe(schedule: NightlySchedule): string {
   const who = `${schedule.by ?? 'a user'}${schedule.setAt === null ? '' : `, at ${time(schedule.setAt)}`}`
   if (schedule.cron === null) {
-    return `There is no nightly run: it was removed by ${who}. Set one with: collab-sync schedule set "0 2 * * *"`
+    return `No nightly run is scheduled. The schedule was removed by ${who}. Set one with: collab-sync schedule set "0 2 * * *"`
   }
   const source = schedule.setBy === 'settings' ? 'the settings SYNC_CRON and SYNC_TZ' : who
   return facts([
@@ -61,8 +58,8 @@ function describe(schedule: NightlySchedule): string {
     [
       'queue',
       schedule.registered
-        ? 'registered; the first worker that is alive then starts the run'
-        : 'not registered yet: a worker does so when it starts (collab-sync worker)',
+        ? 'registered; a worker that is running at that time starts the run'
+        : 'not registered yet; a worker registers it when it starts (collab-sync worker)',
     ],
   ])
 }

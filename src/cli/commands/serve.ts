@@ -14,16 +14,16 @@ import { onStopDeadline, stopOnSignals } from '../signals.ts'
 import { commandLog, commandSettings, migrateStore } from '../with-store.ts'
 
 /**
- * `collab-sync serve`: the HTTP side, until SIGTERM or SIGINT. Neither PostgreSQL nor the queue need be there, at its start
- * or later: what needs them says that they are away.
+ * `collab-sync serve`: the HTTP server, until SIGTERM or SIGINT. PostgreSQL and the queue can be unreachable, also at its start:
+ * responses then say so.
  */
 export async function serve({ demo }: { demo?: boolean }): Promise<number> {
   const settings = commandSettings(['database', 'queue', 'http'], demo)
   checkReach(settings)
   const log = commandLog(settings.logLevel)
   const stop = stopOnSignals(
-    (signal) => log.info({ signal }, 'stopping: requests in hand are answered'),
-    // Stopping takes seconds at most.
+    (signal) => log.info({ signal }, 'stopping: completing the requests in progress'),
+    // A second signal changes nothing: stopping takes seconds.
     () => {},
   )
   onStopDeadline((signal, problem) => {
@@ -64,14 +64,14 @@ async function serveOn(
     await Promise.race([queue.wait(), stopping])
     if (requested.aborted) return
     const { database } = store
-    // What is away, or not of this version, the readiness probe says.
+    // The readiness probe reports other problems.
     await requireDefinitions(database, settings).catch((error: unknown) => {
       if (error instanceof UsageError) throw error
     })
     const collabSync = collabSyncOn({ database, queue, settings, log, by: 'http', trigger: 'http' })
     const http = await startHttp({ settings, store, queue, collabSync, log })
     log.info({ address: http.url, queue: queue.place.kind }, 'serving')
-    // It is not waited for: PostgreSQL may be away. A worker that is away cannot report that itself.
+    // Not awaited, because PostgreSQL can be unreachable. It also reports that no worker is running.
     const notifying = keepNotified(database, settings, { staysOn: true, log })
     await stopping
     await Promise.all([http.stop(), notifying.then((each) => each.stop())])

@@ -20,7 +20,6 @@ import { withTables } from '../with-store.ts'
 
 interface ShowArguments {
   readonly organization: string | undefined
-  /** Of a document, user or user group. */
   readonly id: string | undefined
   readonly annotation: string | undefined
   readonly comment: number | undefined
@@ -38,9 +37,9 @@ interface ShowOptions {
 }
 
 /**
- * `collab-sync show ORGANIZATION [DOCUMENT [ANNOTATION [COMMENT]]]`, or `--user` or `--group` with the id of one: prints all
- * that is stored of a thing. `--find TEXT` lists things.
- * @throws UsageError where nothing is stored of it
+ * `collab-sync show ORGANIZATION [DOCUMENT [ANNOTATION [COMMENT]]]`, or with `--user` or `--group`: prints everything stored about a
+ * thing. `--find TEXT` lists things.
+ * @throws UsageError if nothing is stored about it
  */
 export async function show(
   organization: string | undefined,
@@ -53,7 +52,7 @@ export async function show(
   const ids =
     find === undefined ? idsGiven({ organization, id, annotation, comment }, options) : null
   if (ids === null && organization !== undefined)
-    throw new UsageError('--find cannot be combined with ids.')
+    throw new UsageError('--find cannot be combined with IDs.')
   const command = { name: 'show', demo: options.demo }
   return withTables(command, async ({ database }, { settings }) => {
     const parts = { database, settings }
@@ -74,7 +73,7 @@ export async function show(
   })
 }
 
-/** The words of the command line for the members of a request. */
+/** The arguments for the members of a request. */
 const WORDS = {
   organizationId: 'ORGANIZATION',
   documentId: 'DOCUMENT',
@@ -103,10 +102,10 @@ function describeMissing(ids: ThingIds): string {
   if (kind === null) throw new Error('The arguments name no thing.')
   const own = `${KIND_NAMES[kind].toLowerCase()} ${JSON.stringify(ownId(kind, ids))}`
   const where = parent === null ? '' : ` of ${scopePath(parent)}`
-  return `Nothing is stored of ${own}${where}; look for it with: collab-sync show --find TEXT`
+  return `Nothing is stored about ${own}${where}. Search for it with: collab-sync show --find TEXT`
 }
 
-const FOUND_COLUMNS = ['found', 'match', 'name', 'show it with']
+const FOUND_COLUMNS = ['found', 'match', 'name', 'command']
 
 function foundTable(items: readonly Found[]): string {
   const rows = items.map(({ kind, ids, runId, name, isExact }) => [
@@ -118,7 +117,7 @@ function foundTable(items: readonly Found[]): string {
   return table(FOUND_COLUMNS, rows)
 }
 
-/** The command that shows a thing, as a POSIX shell reads it. */
+/** The command that shows a thing, quoted for a POSIX shell. */
 function commandFor(ids: ThingIds): string {
   const { organizationId, documentId, annotationId, organizationUserGroupId: group, userId } = ids
   const given = [organizationId, documentId, annotationId, ids.commentId, group, userId]
@@ -133,7 +132,7 @@ function commandFor(ids: ThingIds): string {
   ].join(' ')
 }
 
-/** Characters of a name in a table, and of a text among facts. */
+/** Maximum characters of a name in a table, and of a fact. */
 const NAME_MAX = 50
 const TEXT_MAX = 2000
 
@@ -141,7 +140,7 @@ function describe(thing: Thing, limit: number | undefined): string {
   const { kind, ids, name, why, checked, life, beneath } = thing
   const next = `${commandFor(ids)}${limit === undefined ? '' : ` --limit ${limit}`}`
   const more = (option: string, { nextCursor }: { nextCursor: string | null }) =>
-    nextCursor === null ? [] : [`  The next page: ${next} --${option} ${nextCursor}`]
+    nextCursor === null ? [] : [`  Next page: ${next} --${option} ${nextCursor}`]
   const called = name === null || kind === 'comment' ? '' : ` (${shorten(name, NAME_MAX)})`
   return [
     `${KIND_NAMES[kind]} ${paint.bold(scopePath(ids))}${called}: ${painted(why.state)}`,
@@ -155,7 +154,7 @@ function describe(thing: Thing, limit: number | undefined): string {
       ['Checked', `${checked.sentence}${byRun(checked.runId)}`],
       ['Next check', checked.next],
     ]),
-    heading('Events, the newest first'),
+    heading('Events, newest first'),
     ...(life.items.length === 0 ? ['  None.'] : life.items.flatMap(lifeLines)),
     ...more('life', life),
     ...(beneath.items.length === 0
@@ -196,7 +195,7 @@ function lifeLines({ at, sentence, user, runId, diff }: LifeEntry): string[] {
   return diff === null ? [line] : [line, `    ${diff.map(markedWords).join('')}`]
 }
 
-/** Words of a comment, and what became of them: a person can tell without colours. The middle of many is left out. */
+/** Words of a comment, marked as added or removed also without colours, and shortened in the middle. */
 function markedWords({ change, text }: Words): string {
   const line = text.replace(/\s+/g, ' ')
   const words = printable(

@@ -3,7 +3,7 @@ import { listingsOn } from '../../client/listings.ts'
 import { readSchedule } from '../../client/schedule.ts'
 import { DEAD_AFTER_S } from '../../core/database/claims.ts'
 import type { Database } from '../../core/database/pool.ts'
-import { readRecentRuns, readWaits } from '../../client/run-reports.ts'
+import { readRuns, readWaits } from '../../client/run-reports.ts'
 import type { RowOf } from '../../core/database/statement.ts'
 import * as observed from '../../core/database/statements/observed.ts'
 import * as workersOf from '../../core/database/statements/workers.ts'
@@ -35,22 +35,19 @@ import { withTables } from '../with-store.ts'
 
 type WorkerReport = RowOf<typeof workersOf.read>
 
-/** What `status` prints: the document of `--json`. */
 type Overview = Awaited<ReturnType<typeof readOverview>>
 
 const MEMBER_CHANGES_SHOWN = 10
 
 interface StatusOptions {
   json?: boolean
-  /** Runs, or failures, that are listed. */
   limit?: number
   demo?: boolean
   failures?: boolean
-  /** Where the page of failures begins. */
   cursor?: string
 }
 
-/** `collab-sync status [RUN]`: recent runs and what needs attention, or one run, or a page of its failures. */
+/** `collab-sync status [RUN]`: recent runs and open problems, or one run, or a page of its failures. */
 export async function status(text: string | undefined, options: StatusOptions): Promise<number> {
   if (options.failures && text === undefined) throw new UsageError('--failures needs a RUN.')
   if (options.cursor !== undefined && !options.failures)
@@ -78,20 +75,17 @@ async function printFailures(
   print(failuresTable(page.items))
   if (page.nextCursor !== null)
     print(
-      `  The next page: collab-sync status ${shortId(runId)} --failures --cursor ${page.nextCursor}`,
+      `  Next page: collab-sync status ${shortId(runId)} --failures --cursor ${page.nextCursor}`,
     )
 }
 
 async function readOverview(database: Database, settings: Settings, limit: number) {
   const [runs, workers, waiting, attention, memberChanges, freshness, schedule] = await Promise.all(
     [
-      readRecentRuns(database, limit),
+      readRuns(database, null, limit),
       workersOf.read.all(database, { deadAfterS: DEAD_AFTER_S }),
-      // What live workers wait for, by kind.
       readWaits(database, null),
-      // The most urgent first.
       readAttention(database),
-      // Members of records that are new, gone or of another type since a week ago.
       observed.recent.all(database, { limit: MEMBER_CHANGES_SHOWN }),
       readFreshness(database),
       readSchedule(database, settings),
@@ -118,7 +112,7 @@ function describe(overview: Overview): string {
     ...(memberChanges.length === 0
       ? []
       : [
-          heading('What the service sends has changed within a week'),
+          heading('Changes in the structure of records within a week'),
           ...memberChanges.map(
             (each) => `  ${time(each.noticedAt)}: ${printable(describeMemberChange(each))}`,
           ),
@@ -128,7 +122,6 @@ function describe(overview: Overview): string {
 
 const URGENCY_PAINT = { high: paint.red, medium: paint.yellow, low: paint.cyan }
 
-/** What is wrong, with organizations and words of others where there are any, and what to do about it. */
 function linesOf(row: AttentionByKind): string[] {
   const { urgency, sentence, organizations, words, fix } = row
   return [
@@ -161,23 +154,23 @@ function describeNightly({ cron, next, timeZone }: NightlySchedule): string {
 function describeWorkers(workers: readonly WorkerReport[]): string {
   const alive = workers.filter((worker) => worker.alive)
   const frozen = workers.filter((worker) => worker.holdsTransaction).map(describeFrozen)
-  if (alive.length === 0) return ['none alive', ...frozen].join('; ')
+  if (alive.length === 0) return ['none running', ...frozen].join('; ')
   const inFlight = alive.reduce((sum, worker) => sum + worker.callsInFlight, 0)
   const limit = alive.reduce((sum, worker) => sum + worker.callsLimit, 0)
   const latencies = alive.flatMap(({ latencyMs }) => (latencyMs === null ? [] : [latencyMs]))
   const latency =
-    latencies.length === 0 ? '' : `, ${duration(Math.max(...latencies))} a call at the slowest`
-  const living = `${count(alive.length)} alive: ${counted(inFlight, 'call')} in flight of ${count(limit)} that the service keeps up with${latency}`
+    latencies.length === 0 ? '' : `, ${duration(Math.max(...latencies))} per call at the slowest`
+  const living = `${count(alive.length)} running: ${counted(inFlight, 'call')} in flight of at most ${count(limit)}${latency}`
   return [living, ...frozen].join('; ')
 }
 
 function describeFrozen({ workerId }: WorkerReport): string {
-  return paint.yellow(`${workerId} has no heartbeat and holds a transaction open`)
+  return paint.yellow(`${workerId} has no heartbeat and an open transaction`)
 }
 
 function runsTable(runs: readonly Run[]): string {
   const counts = ['took', 'scopes', 'failed', 'held', 'calls', 'written', 'deleted']
-  const columns = ['run', 'asked for', 'by', 'status', ...numberColumns(...counts), 'scope']
+  const columns = ['run', 'requested', 'by', 'status', ...numberColumns(...counts), 'scope']
   return table(columns, runs.map(rowOf))
 }
 

@@ -7,7 +7,7 @@ import { note, print, printJson } from '../output.ts'
 import { table } from '../table.ts'
 import { withTables } from '../with-store.ts'
 
-/** `collab-sync token add NAME --rights R`: prints a new token of `serve`, once. */
+/** `collab-sync token add NAME --rights R`: prints a new token once. */
 export async function tokenAdd(
   name: string,
   { rights, json }: { rights: Right; json?: boolean },
@@ -16,31 +16,28 @@ export async function tokenAdd(
     const token = await addAccessToken(database, name, rights, processUser())
     if (json) return printJson({ name, rights, token })
     print(token)
-    note(`Token ${name} (${rights}) holds within a second. It is shown this once.`)
+    note(`Token ${name} (${rights}) is valid within one second. It cannot be shown again.`)
   })
 }
 
-/** `collab-sync token list`: names and rights; the tokens themselves are kept nowhere. */
+/** `collab-sync token list`. */
 export async function tokenList({ json }: { json?: boolean }): Promise<number> {
   return withTables({ name: 'token' }, async ({ database }) => {
-    const added = (await tokens.read.all(database)).map(({ name, rights, createdAt }) => ({
-      name,
-      rights,
-      createdAt,
-    }))
+    const read = await tokens.read.all(database)
+    const added = read.map(({ name, rights, createdAt }) => ({ name, rights, createdAt }))
     if (json) return printJson({ tokens: added })
     if (added.length === 0)
-      return print('None. Add one with: collab-sync token add NAME --rights RIGHTS')
+      return print('There are no tokens. Add one with: collab-sync token add NAME --rights RIGHTS')
     const rows = added.map((each) => [each.name, each.rights, time(each.createdAt)])
     print(table(['name', 'rights', 'added'], rows))
   })
 }
 
-/** `collab-sync token remove NAME`: withdraws one, and the sessions that began with it. */
+/** `collab-sync token remove NAME`. */
 export async function tokenRemove(name: string, { json }: { json?: boolean }): Promise<number> {
   return withTables({ name: 'token' }, async ({ database }) => {
     await removeAccessToken(database, name, processUser())
     if (json) printJson({ name, removed: true })
-    else print(`Token ${name} opens nothing any more, within a second.`)
+    else print(`Token ${name} was revoked and stops working within one second.`)
   })
 }

@@ -10,14 +10,14 @@ import type { ScopeOptions } from '../scope-options.ts'
 import { onSignals } from '../signals.ts'
 import { withApp } from '../with-store.ts'
 
-/** `collab-sync verify [--sample N | scope]`: asks the service again and tells where the tables differ. */
+/** `collab-sync verify [--sample N | scope]`: compares the tables with the service. */
 export async function verify(
   options: ScopeOptions & { sample?: number; json?: boolean },
 ): Promise<number> {
   const scope = scopeOf(options)
   const isScoped = Object.keys(scope).length > 0
   if (isScoped && options.sample !== undefined)
-    throw new UsageError('--sample cannot be combined with a scope, which is verified as a whole.')
+    throw new UsageError('--sample cannot be combined with a scope: all of it is verified.')
   const of = {
     ...(isScoped ? { scope } : {}),
     ...(options.sample === undefined ? {} : { sample: options.sample }),

@@ -18,11 +18,11 @@ import { EXIT } from '../exit.ts'
 import { onStopDeadline, stopOnSignals } from '../signals.ts'
 import { commandLog, migrateStore } from '../with-store.ts'
 
-/** Machines of one system start in any order: PostgreSQL, Redis and the tables are waited for that long. */
+/** How long a worker waits for PostgreSQL, Redis and the tables, because machines start in any order. */
 const PATIENCE_MS = 60_000
 const PAUSE_MS = 2_000
 
-/** `collab-sync worker`: works jobs until SIGTERM or SIGINT, and keeps the nightly schedule registered. */
+/** `collab-sync worker`: processes jobs until SIGTERM or SIGINT, and keeps the nightly schedule registered. */
 export async function worker(): Promise<number> {
   const settings = readSettings(process.env, { need: ['service', 'database', 'queue'] })
   const log = commandLog(settings.logLevel)
@@ -30,9 +30,9 @@ export async function worker(): Promise<number> {
   let app: App | null = null
   let isAbandoned = false
   const stop = stopOnSignals(
-    (signal) => log.info({ signal }, 'stopping: what is in hand is finished'),
+    (signal) => log.info({ signal }, 'stopping: finishing the calls in progress'),
     (signal) => {
-      log.warn({ signal }, 'stopping now: what is in hand goes back to the queue')
+      log.warn({ signal }, 'stopping now: work in progress returns to the queue')
       isAbandoned = true
       app?.abandon()
     },
@@ -80,7 +80,7 @@ async function work(app: App, stopping: AbortSignal, metrics: WorkerMetrics | nu
   }
 }
 
-/** What metrics need is loaded only where METRICS_PORT asks for them. */
+/** Loads the code of metrics only if METRICS_PORT is set. */
 async function openMetrics(settings: Settings): Promise<WorkerMetrics | null> {
   if (settings.metricsPort === undefined) return null
   const { createWorkerMetrics } = await import('../../worker/telemetry/worker-metrics.ts')
@@ -96,7 +96,7 @@ async function showMetrics(app: App, metrics: WorkerMetrics): Promise<MetricsLis
   return listener
 }
 
-/** @throws what the start ended with; anything where the signal aborts */
+/** @throws the last error; the reason of the signal */
 async function openPatiently(
   settings: Settings & ServiceSettings,
   store: Store,
@@ -112,7 +112,7 @@ async function openPatiently(
       return await openApp(settings, store, log, watch)
     } catch (error) {
       if (!(error instanceof EnvironmentError) || performance.now() > giveUpAtMs) throw error
-      log.warn({ reason: error.message }, 'cannot start yet; trying again')
+      log.warn({ reason: error.message }, 'cannot start yet; retrying')
     }
     await sleep(PAUSE_MS, undefined, { signal })
   }

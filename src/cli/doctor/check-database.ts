@@ -12,35 +12,32 @@ import type { RowOf } from '../../core/database/statement.ts'
 import * as attention from '../../core/database/statements/attention.ts'
 import * as serverStatements from '../../core/database/statements/server.ts'
 import * as stored from '../../core/database/statements/definitions.ts'
-import * as scopes from '../../core/database/statements/scopes.ts'
 import * as workers from '../../core/database/statements/workers.ts'
-import { count, counted, duration, time } from '../../documents/format.ts'
+import { counted, duration, time } from '../../documents/format.ts'
 import { inTime } from '../../core/queue/queue.ts'
 import { RATE_LIMIT_NAME } from '../../core/rate-limit/limiter.ts'
 import { postgresStore } from '../../core/rate-limit/stores.ts'
 import type { Settings } from '../../settings/table.ts'
 import type { Store } from '../../worker/store.ts'
 import { describeHolder } from '../commands/changes.ts'
-import { staleParts } from '../refresh-details.ts'
 import { broken, fail, guarded, ok, warn } from './finding.ts'
 import type { Finding } from './finding.ts'
 
-/** Clocks further apart than this order events wrongly where the queue is in PostgreSQL. */
+/** With the queue in PostgreSQL, a larger clock difference orders events wrongly. */
 const SKEW_WARN_MS = 1_000
-/** ... and than this, jobs are taken from workers that hold them (their locks last 15 s). */
+/** An even larger one takes jobs from workers that process them: locks last 15 s. */
 const SKEW_FAIL_MS = 10_000
 
 export interface CheckedDatabase {
   readonly findings: Finding[]
   readonly isReachable: boolean
-  /** True where our tables are there and of this version. */
+  /** True if the tables exist and have this version. */
   readonly hasTables: boolean
 }
 
 /**
- * PostgreSQL: reachable, new enough, its rights, its tables, its clock, the catalog and the schedule; and whether it can be
- * written to.
- * @param patienceMs how long each check may take
+ * Checks the connection to PostgreSQL, its version, rights, tables, clock, catalog and schedule, and writes and rolls back a row.
+ * @param patienceMs of each check
  */
 export async function checkStore(
   store: Store,
@@ -66,7 +63,6 @@ export async function checkStore(
         check('writes', () => writes(database)),
         check('definitions', () => definitions(database, settings)),
         check('catalog', () => catalog(database)),
-        check('freshness', () => freshness(database)),
         check('refresh', () => checkRefresh(database)),
         check('schedule', () => schedule(database, settings)),
         check('workers', () => frozenWorkers(database)),
@@ -91,15 +87,15 @@ export async function checkStore(
   }
 }
 
-/** The server behind a database, and what our role may do in it; `size` is the database's, such as `12 MB`. */
+/** The server, and the rights of the role. `size` is that of the database, such as `12 MB`. */
 export type Server = Omit<RowOf<typeof serverStatements.describe>, 'clock'> & {
-  /** How far this machine's clock is ahead of the server's, in milliseconds; negative where it is behind. */
+  /** Clock of this machine minus clock of the server, in milliseconds. */
   readonly clockAheadMs: number
 }
 
-/** Asks the server what it is. The clocks are compared at the middle of the round trip. */
+/** Describes the server. It compares the clocks at the middle of the round trip. */
 export async function describeServer(database: Database): Promise<Server> {
-  // The first query also connects, which would count as a slow round trip.
+  // The first query also connects, which is slow.
   await serverStatements.describe.run(database)
   const sentAtMs = Date.now()
   const { clock, ...said } = await serverStatements.describe.one(database)
@@ -107,7 +103,7 @@ export async function describeServer(database: Database): Promise<Server> {
   return { ...said, clockAheadMs: Math.round(middleMs - clock.getTime()) }
 }
 
-/** Writes what each worker writes, and takes it back. */
+/** Writes the rows that each worker writes, and rolls back. */
 async function writes(database: Database): Promise<Finding> {
   const workerId = `doctor:${process.pid}`
   const row = {
@@ -127,21 +123,21 @@ async function writes(database: Database): Promise<Finding> {
     })
     return ok('writes', 'a row was written and rolled back')
   } catch (error) {
-    const mend = WRITE_MENDS[codeOf(error) ?? '']
-    if (mend === undefined) throw error
-    return fail('writes', `PostgreSQL refuses them: ${(error as Error).message}`, mend)
+    const fix = WRITE_FIXES[codeOf(error) ?? '']
+    if (fix === undefined) throw error
+    return fail('writes', `PostgreSQL refuses writes: ${(error as Error).message}`, fix)
   }
 }
 
-const WRITE_MENDS: Record<string, string> = {
-  '25006': 'set DATABASE_URL to the primary; or default_transaction_read_only is set',
+const WRITE_FIXES: Record<string, string> = {
+  '25006': 'set DATABASE_URL to the primary, or turn off default_transaction_read_only',
   '42501': 'use the role that ran collab-sync migrate',
-  '53100': 'free space on the disk of PostgreSQL',
+  '53100': 'free disk space on the server of PostgreSQL',
 }
 
 async function tables(database: Database): Promise<Finding> {
   await requireSchema(database)
-  return ok('tables', 'of this version')
+  return ok('tables', 'have this version')
 }
 
 function rights({ role, mayCreateSchemas }: Server): Finding[] {
@@ -150,7 +146,7 @@ function rights({ role, mayCreateSchemas }: Server): Finding[] {
     fail(
       'rights',
       `the role ${role} may not create schemas in this database, which migrate needs`,
-      'make it the owner of the database, or: grant create on database … to it',
+      'make the role the owner of the database, or: grant create on database … to the role',
     ),
   ]
 }
@@ -159,21 +155,21 @@ function clock({ clockAheadMs }: Server, { queuePlace }: Store): Finding {
   const apart = Math.abs(clockAheadMs)
   const found = `this machine is ${duration(apart)} ${clockAheadMs < 0 ? 'behind' : 'ahead of'} PostgreSQL`
   if (apart < SKEW_WARN_MS) return ok('clock', found)
-  const mend = 'synchronise the clocks (NTP)'
-  if (queuePlace.kind === 'redis' || apart < SKEW_FAIL_MS) return warn('clock', found, mend)
+  const fix = 'synchronize the clocks (NTP)'
+  if (queuePlace.kind === 'redis' || apart < SKEW_FAIL_MS) return warn('clock', found, fix)
   return fail(
     'clock',
-    `${found}; the queue in PostgreSQL relies on both`,
-    `${mend}, or set REDIS_URL`,
+    `${found}; the queue in PostgreSQL needs equal clocks`,
+    `${fix}, or set REDIS_URL`,
   )
 }
 
-/** PostgreSQL records the version of a database's collation since then. */
+/** Earlier versions of PostgreSQL do not record the version of a collation. */
 const FIRST_VERSION = 15
 
 /**
- * Warns where an upgrade of the operating system or of ICU changed how the server sorts texts: indexes made before are in another
- * order, so that a lookup may miss rows and a unique index may hold a text twice.
+ * Warns if an upgrade of the operating system or of ICU changed how the server sorts texts. Older indexes then have another order:
+ * a lookup can miss rows, and a unique index can contain a text twice.
  * @param version of the server, such as `15.4`
  */
 export async function checkCollation(database: Database, version: string): Promise<Finding[]> {
@@ -183,7 +179,7 @@ export async function checkCollation(database: Database, version: string): Promi
   return [
     warn(
       'collation',
-      `the indexes of this database were made with version ${madeWith} of its collation, and the server now sorts by version ${now}`,
+      `the indexes of this database were built with version ${madeWith} of its collation, but the server uses version ${now}`,
       `stop the workers, then in psql: reindex database ${databaseName}; alter database ${databaseName} refresh collation version;`,
     ),
   ]
@@ -192,11 +188,7 @@ export async function checkCollation(database: Database, version: string): Promi
 async function catalog(database: Database): Promise<Finding> {
   const { active } = await countCatalog(database)
   if (active.organizations === 0) {
-    return warn(
-      'catalog',
-      'it is empty, so there is nothing to sync',
-      'collab-sync catalog import FILE',
-    )
+    return warn('catalog', 'empty: there is nothing to sync', 'collab-sync catalog import FILE')
   }
   const parts = [
     counted(active.organizations, 'organization'),
@@ -210,42 +202,31 @@ async function catalog(database: Database): Promise<Finding> {
 async function definitions(database: Database, settings: Settings): Promise<Finding> {
   await requireDefinitions(database, settings)
   const { writtenMembersBefore } = await stored.read.one(database)
-  if (writtenMembersBefore === null) return ok('definitions', 'as in the settings')
+  if (writtenMembersBefore === null) return ok('definitions', 'match the settings')
   return warn(
     'definitions',
-    'when stored comments were written is not known of all yet',
-    'collab-sync migrate, once all workers are of this version',
+    'the written time of some stored comments is not computed yet',
+    'run collab-sync migrate when all workers have this version',
   )
 }
 
-async function freshness(database: Database): Promise<Finding> {
-  const read = await scopes.freshness.one(database)
-  const { scopes: all, stale } = read
-  if (stale === 0) return ok('freshness', `none of ${counted(all, 'scope')} is stale`)
-  return warn(
-    'freshness',
-    `${count(stale)} of ${counted(all, 'scope')} are stale: ${staleParts(read)}`,
-    'collab-sync run; reporting.freshness names them',
-  )
-}
-
-/** Continuous refresh: whether its budget keeps the promise. Nothing where there is none. */
+/** Checks whether REFRESH_BUDGET is sufficient for FRESHNESS_PROMISE. */
 export async function checkRefresh(database: Database): Promise<Finding[]> {
   const refresh = await readRefresh(database)
   if (refresh === null) return []
   const { boundS, budget, fault } = refresh
-  const mend = 'a larger REFRESH_BUDGET or a longer FRESHNESS_PROMISE, then collab-sync migrate'
-  if (fault !== null) return [fail('refresh', fault, mend)]
+  const fix = 'raise REFRESH_BUDGET or FRESHNESS_PROMISE, then run collab-sync migrate'
+  if (fault !== null) return [fail('refresh', fault, fix)]
   const bound = duration(boundS * 1000)
-  return [ok('refresh', `a budget of ${budget} calls a second looks at everything within ${bound}`)]
+  return [ok('refresh', `${budget} calls per second check every scope within ${bound}`)]
 }
 
 async function schedule(database: Database, settings: Settings): Promise<Finding> {
   const { cron, timeZone, next } = await readSchedule(database, settings)
   if (cron === null || next === null) {
-    return warn('schedule', 'there is no nightly run', 'collab-sync schedule set "0 2 * * *"')
+    return warn('schedule', 'no nightly run is scheduled', 'collab-sync schedule set "0 2 * * *"')
   }
-  return ok('schedule', `${cron} (${timeZone}), next at ${time(next)} if a worker is alive then`)
+  return ok('schedule', `${cron} (${timeZone}), next at ${time(next)} if a worker is running`)
 }
 
 async function frozenWorkers(database: Database): Promise<Finding[]> {
@@ -254,21 +235,24 @@ async function frozenWorkers(database: Database): Promise<Finding[]> {
   return frozen.map(({ workerId }) =>
     warn(
       'workers',
-      `${workerId} has no heartbeat and holds a transaction open, for which others may wait`,
-      'wake or end that process; a live worker ends its session within half a minute',
+      `${workerId} has no heartbeat and an open transaction, which can block other workers`,
+      'resume or end that process; a live worker terminates its session within 30 seconds',
     ),
   )
 }
 
-/** Open problems that no other check finds, by kind: of what they are, and what to do in place of calling doctor. */
-const PROBLEMS: Readonly<Record<string, { check: string; mend?: string }>> = {
+/** Checks that report open problems, by kind of problem. `fix` replaces the advice to run doctor. */
+const PROBLEMS: Readonly<Record<string, { check: string; fix?: string }>> = {
+  failing: { check: 'freshness' },
+  overdue: { check: 'freshness' },
+  never_checked: { check: 'freshness' },
   worker_blocked: {
     check: 'workers',
-    mend: 'fix what it names; the worker then continues by itself',
+    fix: 'fix the problem that it names; the worker then continues',
   },
   refresh_paused: {
     check: 'refresh',
-    mend: 'fix what it names; refresh then continues by itself',
+    fix: 'fix the problem that it names; refresh then continues',
   },
   settings_differ: { check: 'workers' },
 }
@@ -278,11 +262,11 @@ async function openProblems(database: Database): Promise<Finding[]> {
   return rows.flatMap(({ kind, sentence, words, fix }) => {
     const of = PROBLEMS[kind]
     const found = [sentence, words].filter(Boolean).join(' ')
-    return of === undefined ? [] : [warn(of.check, found, of.mend ?? fix)]
+    return of === undefined ? [] : [warn(of.check, found, of.fix ?? fix)]
   })
 }
 
-/** Younger transactions mostly end by themselves. */
+/** Most younger transactions end soon. */
 const HELD_BACK_MS = 5_000
 
 async function heldBackFeed(database: Database): Promise<Finding[]> {
@@ -292,7 +276,7 @@ async function heldBackFeed(database: Database): Promise<Finding[]> {
   return [
     warn(
       'feed of changes',
-      `${counted(lines, 'change')} held back by ${describeHolder(holder)}`,
+      `${counted(lines, 'change')} delayed by ${describeHolder(holder)}`,
       'end that transaction: select pg_terminate_backend(pid), or rollback prepared',
     ),
   ]

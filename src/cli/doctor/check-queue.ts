@@ -12,10 +12,7 @@ import { redisStore } from '../../core/rate-limit/stores.ts'
 import { broken, fail, guarded, ok, warn } from './finding.ts'
 import type { Finding } from './finding.ts'
 
-/**
- * The queue's place: reachable, fit for BullMQ, and enough for what is asked of it; and whether it takes jobs.
- * @param patienceMs how long each check may take
- */
+/** Checks the connection, version, memory and persistence of the queue, and adds and removes a job. @param patienceMs of each check */
 export async function checkQueue(
   place: QueuePlace,
   { log, patienceMs }: { log: Log; patienceMs: number },
@@ -33,7 +30,7 @@ export async function checkQueue(
   return [...found, ...jobs, ...limit]
 }
 
-/** No worker takes the job for a minute, and a worker removes one that was left behind. */
+/** No worker takes the job for a minute. If doctor is killed, a worker removes it. */
 const TRIED_JOB = {
   jobId: `doctor-${process.pid}`,
   delay: 60_000,
@@ -58,7 +55,7 @@ async function checkRateLimit(place: RedisPlace): Promise<Finding> {
   try {
     const key = `${place.prefix}:${RATE_LIMIT_NAME}`
     await onRedis(place, (redis) => redisStore(redis, key).pause(0))
-    return ok('rate limit', 'it can be written')
+    return ok('rate limit', 'writable')
   } catch (error) {
     return refused('rate limit', error)
   }
@@ -67,21 +64,25 @@ async function checkRateLimit(place: RedisPlace): Promise<Finding> {
 function refused(check: string, error: unknown): Finding {
   if (error instanceof EnvironmentError || error instanceof UsageError) return broken(check, error)
   const message = refusalOf(error)
-  const known = MENDS.find(([code]) => message.includes(code))?.[1]
-  return fail(check, `the queue refuses writes: ${message}`, known ?? 'see the log of that server')
+  const known = FIXES.find(([code]) => message.includes(code))?.[1]
+  return fail(
+    check,
+    `the queue refuses writes: ${message}`,
+    known ?? 'check the log of that server',
+  )
 }
 
-const MENDS: readonly [code: string, mend: string][] = [
+const FIXES: readonly [code: string, fix: string][] = [
   ['READONLY', 'this Redis is a replica: set REDIS_URL to the address of the primary'],
-  ['OOM', 'Redis is at its maxmemory: raise it, or remove what else is stored there'],
-  ['MISCONF', 'Redis cannot save to its disk: its own log says why'],
-  ['NOREPLICAS', 'Redis has too few replicas (min-replicas-to-write)'],
-  ['NOPERM', 'give the user of REDIS_URL all commands but dangerous ones: +@all -@dangerous'],
+  ['OOM', 'Redis is at its maxmemory: raise it, or remove other data'],
+  ['MISCONF', 'Redis cannot save to its disk: check its log'],
+  ['NOREPLICAS', 'Redis has too few replicas: see min-replicas-to-write'],
+  ['NOPERM', 'grant the user of REDIS_URL all commands except dangerous ones: +@all -@dangerous'],
   ['read-only transaction', 'set QUEUE_DATABASE_URL to the primary'],
 ]
 
 const POSTGRES_IS_ENOUGH =
-  'the queue is in PostgreSQL: enough on one machine, or a few with clocks kept by NTP, up to about 1,000 jobs a second; set REDIS_URL for many machines or more'
+  'the queue is in PostgreSQL, which is sufficient for a few machines with synchronized clocks (NTP) and about 1,000 jobs per second; otherwise set REDIS_URL'
 
 async function checkPostgresQueue(url: string, patienceMs: number): Promise<Finding> {
   const signal = AbortSignal.timeout(patienceMs)
@@ -89,7 +90,7 @@ async function checkPostgresQueue(url: string, patienceMs: number): Promise<Find
   const database = openDatabase(url, { max: 1, applicationName: 'doctor', signal, waitMs })
   try {
     if ((await server.hasQueue.one(database)).hasQueue) return ok('queue', POSTGRES_IS_ENOUGH)
-    return warn('queue', 'its schema is not in PostgreSQL yet', 'collab-sync migrate')
+    return warn('queue', 'PostgreSQL does not have its schema yet', 'collab-sync migrate')
   } catch (error) {
     return broken('queue', openingFault(database, error, 'QUEUE_DATABASE_URL'))
   } finally {
@@ -110,14 +111,14 @@ async function checkRedis(place: RedisPlace, patienceMs: number): Promise<Findin
       ? ok('queue memory', 'maxmemory-policy is noeviction')
       : warn(
           'queue memory',
-          `maxmemory-policy is ${policy}: Redis may throw jobs away when it is full`,
+          `maxmemory-policy is ${policy}: Redis can delete jobs when it is full`,
           'config set maxmemory-policy noeviction',
         ),
     isKept
       ? ok('queue on disk', info.get('aof_enabled') === '1' ? 'append-only file' : 'snapshots')
       : warn(
           'queue on disk',
-          'Redis keeps nothing on disk: after a restart workers hand over again what it lost, and the schedule is registered anew',
+          'Redis stores nothing on disk: after a restart, workers enqueue lost jobs and register the schedule again',
           'config set appendonly yes',
         ),
   ]

@@ -9,13 +9,12 @@ import type { Settings } from '../../settings/table.ts'
 import { fail, ok, warn } from './finding.ts'
 import type { Finding } from './finding.ts'
 
-/** Asked for where the catalog names no organization: an id that none has. */
+/** Used if the catalog is empty: no organization has this ID. */
 const NO_ORGANIZATION = 'collab-sync-doctor-no-such-organization'
 
 /**
- * Makes one harmless call, Get Users of one organization, and says what its answer means.
- * @param organizationId null where the catalog has none
- * @param timeoutMs how long it may take
+ * Makes one harmless call, Get Users of one organization, and explains the response.
+ * @param organizationId null if the catalog is empty
  */
 export async function checkService(
   settings: Settings & ServiceSettings,
@@ -27,7 +26,7 @@ export async function checkService(
   )
   if (examples.length > 0) {
     const names = examples.map(({ name }) => name).join(' and ')
-    return fail('service', `${names}: the example of .env.example`, 'set what you were given')
+    return fail('service', `${names}: the example of .env.example`, 'set your own value')
   }
   try {
     const collabApi = openCollabApi({
@@ -43,7 +42,7 @@ export async function checkService(
       const startedAtMs = performance.now()
       await collabApi.getUsers({ organizationId: organizationId ?? NO_ORGANIZATION })
       const took = duration(performance.now() - startedAtMs)
-      return ok('service', `${settings.collabApiUrl} answers in ${took} and takes key and token`)
+      return ok('service', `${settings.collabApiUrl} responds in ${took} and accepts key and token`)
     } finally {
       await collabApi.close()
     }
@@ -53,7 +52,7 @@ export async function checkService(
 }
 
 function judge(error: unknown, url: string, organizationId: string | null): Finding {
-  // A token file that cannot be read, say.
+  // For example, a token file that cannot be read.
   if (error instanceof UsageError) return fail('service', error.message, 'correct that setting')
   if (!(error instanceof CallError)) throw error
   const { kind, httpStatus, errorStatus, message } = error
@@ -61,38 +60,38 @@ function judge(error: unknown, url: string, organizationId: string | null): Find
     return fail(
       'service',
       `${url} refuses the key or the token: ${message}`,
-      'check COLLAB_API_KEY and COLLAB_AUTH_TOKEN (or COLLAB_AUTH_TOKEN_FILE): is one in the place of the other? A token may have expired',
+      'check COLLAB_API_KEY and COLLAB_AUTH_TOKEN (or COLLAB_AUTH_TOKEN_FILE): they may be swapped, or the token may have expired',
     )
   if (kind === 'throttled')
     return warn(
       'service',
-      `${url} answers that it gets too many calls`,
-      'a run waits; SYNC_RATE_LIMIT keeps its calls below what the service takes',
+      `${url} throttles calls`,
+      'set SYNC_RATE_LIMIT below the limit of the service; runs wait meanwhile',
     )
   if (httpStatus === null || kind === 'unreachable') return fail('service', message, fixOf(error))
   if (errorStatus === 'redirect')
     return fail(
       'service',
-      `${url} leads elsewhere (${message})`,
-      'COLLAB_API_URL must be the address that it leads to, if that is the service: https:// in place of http://, say',
+      `${url} redirects (${message})`,
+      'set COLLAB_API_URL to the target of the redirect if that is the service, for example https:// instead of http://',
     )
   if (isOfOtherServer(error))
     return fail(
       'service',
       `${url} is not the base address of the service: ${message}`,
       /\/v1(\/|$)/.test(new URL(url).pathname)
-        ? 'leave out /v1 and what follows it in COLLAB_API_URL: the path of each operation begins with it'
+        ? 'remove /v1 and the rest of the path from COLLAB_API_URL: the path of each operation begins with /v1'
         : 'correct COLLAB_API_URL',
     )
   if (kind !== 'refused')
-    return fail('service', `${url} gives no usable answer: ${message}`, 'try again later')
+    return fail('service', `${url} returns no usable response: ${message}`, 'try again later')
   if (organizationId === null && /^not.found$/i.test(errorStatus ?? ''))
-    return ok('service', `${url} answers, and did not refuse key and token (${message})`)
+    return ok('service', `${url} responds and did not refuse key and token (${message})`)
   return warn(
     'service',
-    `${url} answers, but refuses Get Users: ${message}`,
+    `${url} responds, but refuses Get Users: ${message}`,
     organizationId === null
-      ? 'it may be for want of an organization (collab-sync catalog import FILE); else check COLLAB_API_KEY and COLLAB_AUTH_TOKEN: is one in the place of the other?'
-      : 'is that organization right in the catalog, and are key and token for it? Get Users is for client SDK v3 or earlier; SYNC_OPERATIONS=comments leaves it out',
+      ? 'import a catalog first (collab-sync catalog import FILE); if the call is still refused, check COLLAB_API_KEY and COLLAB_AUTH_TOKEN: they may be swapped'
+      : 'check that the organization exists and that key and token are valid for it. Get Users is for client SDK v3 or earlier; SYNC_OPERATIONS=comments omits it',
   )
 }

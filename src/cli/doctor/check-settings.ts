@@ -12,18 +12,18 @@ import type { Settings } from '../../settings/table.ts'
 import { fail, ok, warn } from './finding.ts'
 import type { Finding } from './finding.ts'
 
-/** Settings of one group each, so that a fault in one leaves the others to be looked at. */
+/** Groups are read separately, so that a fault in one does not hide the others. */
 const GROUPS = ['service', 'database', 'queue', 'http'] as const
 
 export interface CheckedSettings {
   readonly findings: Finding[]
-  /** Null where not even those that every command reads can be used. */
+  /** Null if settings that every command reads are wrong. */
   readonly settings: Settings | null
-  /** Groups without a fault: what can be looked at further. */
+  /** Groups without a fault. */
   readonly usable: ReadonlySet<SettingNeed>
 }
 
-/** Reads the settings group by group; every fault is a finding. */
+/** Reads the settings by group. Each fault is a finding. */
 export function checkSettings(environment: Environment): CheckedSettings {
   const general = faultsOf(environment, [])
   if (general.length > 0) {
@@ -37,7 +37,7 @@ export function checkSettings(environment: Environment): CheckedSettings {
   )
   const found = [...lines.map(wrong), ...misspelt]
   return {
-    findings: found.length > 0 ? found : [ok('settings', 'every setting can be used')],
+    findings: found.length > 0 ? found : [ok('settings', 'valid')],
     settings: readSettings(environment, { need: usable }),
     usable: new Set(usable),
   }
@@ -62,7 +62,7 @@ function wrong(line: string): Finding {
   )
 }
 
-/** Each receiver of NOTIFY_URL, by its host alone: whether it takes what it is sent. Nothing is sent. */
+/** Checks the past deliveries to each receiver of NOTIFY_URL. It sends nothing, and shows only the host of an address. */
 export async function checkNotify(
   database: Database,
   addresses: readonly ReceiverAddress[],
@@ -74,12 +74,12 @@ export async function checkNotify(
   return receivers.map(({ key, shape, url }) => {
     const name = `${shape} at ${new URL(url).host}`
     const trouble = undelivered.get(key)
-    if (trouble === undefined) return ok('notify', `${name}: nothing was refused lately`)
+    if (trouble === undefined) return ok('notify', `${name}: no recent failures`)
     const { givenUp, waiting, problem } = trouble
     return warn(
       'notify',
-      `${name}: ${counted(givenUp, 'message')} given up and ${waiting} not taken yet in the last week (${problem})`,
-      'correct that address in NOTIFY_URL, or mend its receiver',
+      `${name}: ${counted(givenUp, 'message')} undelivered and ${waiting} pending in the last week (${problem})`,
+      'correct the address in NOTIFY_URL, or fix the receiver',
     )
   })
 }

@@ -1,44 +1,44 @@
 import { EnvironmentError, UsageError } from '../../base/errors.ts'
 import { inTime } from '../../core/queue/queue.ts'
 
-/** What `doctor` found of one thing it looked at. */
+/** The result of one check of `doctor`. */
 export interface Finding {
   readonly check: string
-  /** `warn` works, but not for long or not well; `fail` stops a run. */
+  /** With `warn` runs still work; `fail` prevents them. */
   readonly state: 'ok' | 'warn' | 'fail'
   readonly found: string
-  /** What mends it; absent where nothing is to be mended. */
-  readonly mend?: string
+  /** What to do; absent for `ok`. */
+  readonly fix?: string
 }
 
 export function ok(check: string, found: string): Finding {
   return { check, state: 'ok', found }
 }
 
-export function warn(check: string, found: string, mend: string): Finding {
-  return { check, state: 'warn', found, mend }
+export function warn(check: string, found: string, fix: string): Finding {
+  return { check, state: 'warn', found, fix }
 }
 
-export function fail(check: string, found: string, mend: string): Finding {
-  return { check, state: 'fail', found, mend }
+export function fail(check: string, found: string, fix: string): Finding {
+  return { check, state: 'fail', found, fix }
 }
 
-/** What an error says; of one of ours that is both what is wrong and what mends it. */
+/** A finding of an error. The message of an error of collab-sync is the problem, then the fix. */
 export function broken(check: string, error: unknown): Finding {
   if (error instanceof Error && error.name === 'TimeoutError')
     return fail(
       check,
-      'no full answer in time',
-      'is its address right, does a firewall allow it, and is the server busy?',
+      'no complete response in time',
+      'check its address, the firewall and the load of the server',
     )
   const message = error instanceof Error ? error.message : String(error)
   if (!(error instanceof EnvironmentError || error instanceof UsageError))
     return fail(check, `it failed: ${message}`, 'fix what the message names')
-  const [found = '', ...mend] = message.split(/(?<=\.) (?=[A-Z])/)
-  return fail(check, found, mend.join(' ') || 'fix that first')
+  const [found = '', ...fix] = message.split(/(?<=\.) (?=[A-Z])/)
+  return fail(check, found, fix.join(' ') || 'fix that first')
 }
 
-/** Does one check; whatever becomes of it is a finding, and the other checks go on. @param patienceMs how long it may take */
+/** Runs one check. An error is a finding, so that the other checks continue. @param patienceMs time limit */
 export async function guarded(
   check: string,
   patienceMs: number,
