@@ -1,30 +1,7 @@
 import type { Operation } from '../../src/base/errors.ts'
 
-/** What can be wrong (or merely rare) with a record inside an answer that is otherwise good. */
-export type PoisonKind =
-  | 'nul'
-  | 'lone-surrogate'
-  | 'big-id'
-  | 'wrong-types'
-  | 'unreadable-date'
-  | 'duplicate'
-  | 'conflicting-duplicate'
-  | 'null-record'
-  | 'string-record'
-  | 'missing-members'
-  | 'million-characters'
-  | 'epoch-ms'
-
-export interface PoisonRecord {
-  /** As it stands in the answer; written by hand where `JSON.stringify` could not. */
-  text: string
-  /** The id it carries; null where it has none that can be read as one. */
-  id: number | string | null
-  /** True where nothing is wrong with it: it must land. */
-  isSound: boolean
-}
-
-export const POISON_KINDS: readonly PoisonKind[] = [
+/** What can be wrong (or merely rare) with a record inside a response that is otherwise good. */
+export const POISON_KINDS = [
   'nul',
   'lone-surrogate',
   'big-id',
@@ -37,7 +14,18 @@ export const POISON_KINDS: readonly PoisonKind[] = [
   'missing-members',
   'million-characters',
   'epoch-ms',
-]
+] as const
+
+export type PoisonKind = (typeof POISON_KINDS)[number]
+
+export interface PoisonRecord {
+  /** As it stands in the answer; written by hand where `JSON.stringify` could not. */
+  text: string
+  /** The id it carries; null where it has none that can be read as one. */
+  id: number | string | null
+  /** True where nothing is wrong with it: it must land. */
+  isSound: boolean
+}
 
 // Above every id that a world makes, below 2^53.
 const FIRST_ID = 7_000_000_000
