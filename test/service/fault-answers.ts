@@ -73,7 +73,7 @@ function poisoned(
   const random = new Random(request.body.length)
   const mixed = items.slice()
   for (const kind of kinds) {
-    for (const { text } of poisonRecords(kind, request.operation)) {
+    for (const text of poisonRecords(kind, request.operation)) {
       mixed.splice(random.below(mixed.length + 1), 0, text)
     }
   }
