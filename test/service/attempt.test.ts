@@ -1,9 +1,9 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import type { CallReport, CallStats, CollabApiOptions } from '../../src/core/service/client.ts'
+import type { CallReport, CollabApiOptions } from '../../src/core/service/client.ts'
 import { NO_RATE_LIMIT } from '../../src/core/service/wait.ts'
 import { until } from '../helpers/until.ts'
-import { bytes, held, json, neverAnswers, startClient, success } from './fault-server.ts'
+import { bytes, held, json, neverAnswers, noStats, startClient, success } from './fault-server.ts'
 import type { Fault } from './fault-server.ts'
 
 const start = (script: Fault[], options: Partial<CollabApiOptions> = {}) =>
@@ -51,7 +51,9 @@ describe('each call that was made is reported with how it went', () => {
   test('further tries as such, here and to who asked', async () => {
     const { api, reports } = await start([json(500, {})], { retries: 1 })
     const sent: boolean[] = []
-    await api.getUsers(users, { onSent: (isRetry) => sent.push(isRetry) })
+    const stats = noStats()
+    await api.getUsers(users, { stats, onSent: (isRetry) => sent.push(isRetry) })
+    expect(stats).toMatchObject({ calls: 2, retries: 1 })
     expect(reports.map(({ outcome, isRetry }) => [outcome, isRetry])).toEqual([
       ['transient', false],
       ['success', true],
@@ -194,13 +196,7 @@ describe('one call', () => {
     // The pause of all processes lasts on.
     api.startAfresh()
     server.usually = success([])
-    const stats: CallStats = {
-      calls: 0,
-      retries: 0,
-      waitedMs: 0,
-      waitedThrottledMs: 0,
-      serviceMs: 0,
-    }
+    const stats = noStats()
     await api.getUsers(users, { stats })
     const { waitedThrottledMs } = reports[1] as CallReport
     expect(stats).toMatchObject({ calls: 1, retries: 0, waitedMs: 0, waitedThrottledMs })

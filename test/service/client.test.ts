@@ -3,11 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { CallError, DrainingError } from '../../src/base/errors.ts'
-import type { CallStats, CollabApi } from '../../src/core/service/client.ts'
+import type { CollabApi } from '../../src/core/service/client.ts'
 import { until } from '../helpers/until.ts'
 import {
   held,
   json,
+  noStats,
   openClient,
   openFaultServerAt,
   startClient,
@@ -16,10 +17,6 @@ import {
 } from './fault-server.ts'
 import type { Fault } from './fault-server.ts'
 import { openSelfSignedServer } from './self-signed.ts'
-
-function noStats(): CallStats {
-  return { calls: 0, retries: 0, waitedMs: 0, waitedThrottledMs: 0, serviceMs: 0 }
-}
 
 const users = { organizationId: 'o' }
 const comments = { organizationId: 'o', documentId: 'd', annotationId: 'a' }

@@ -5,7 +5,12 @@ import { onTestFinished } from 'vitest'
 import { createLog } from '../../src/base/log.ts'
 import { RateLimiter } from '../../src/core/rate-limit/limiter.ts'
 import { openCollabApi } from '../../src/core/service/client.ts'
-import type { CallReport, CollabApi, CollabApiOptions } from '../../src/core/service/client.ts'
+import type {
+  CallReport,
+  CallStats,
+  CollabApi,
+  CollabApiOptions,
+} from '../../src/core/service/client.ts'
 
 export interface Seen {
   readonly path: string
@@ -137,6 +142,10 @@ export function openClient(url: string, options: Partial<CollabApiOptions> = {})
       await sharedRateLimit.close()
     },
   }
+}
+
+export function noStats(): CallStats {
+  return { calls: 0, retries: 0, waitedMs: 0, waitedThrottledMs: 0, serviceMs: 0 }
 }
 
 /** Closes what a test opened when the test ends, the last first. */

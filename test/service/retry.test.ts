@@ -213,6 +213,18 @@ describe('a call that was throttled', () => {
     expect(call.made()).toBe(41)
   })
 
+  test('counts the wait for its next try as throttled, and no other wait', async () => {
+    const waits: boolean[] = []
+    const kinds: FailureKind[] = ['throttled', 'retry']
+    const attempt = async (_number: number, throttledMs: number): Promise<void> => {
+      waits.push(throttledMs > 0)
+      const kind = kinds.shift()
+      if (kind !== undefined) throw new CallError('failed', { kind, retryAfterMs: 1000 })
+    }
+    await retryingAtOnce(attempt, policy, noToken)
+    expect(waits).toEqual([false, true, false])
+  })
+
   test('is given up when the service asked for it long enough, and told so', async () => {
     let made = 0
     const attempt = async (): Promise<never> => {
