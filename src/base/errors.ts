@@ -1,4 +1,4 @@
-/** Every error class of collab-sync, grouped by what the one who catches it should do. */
+/** Every error class of collab-sync, grouped by what its catcher should do. */
 
 /** Wrong settings, options, files or scope: nothing was done. One sentence for a person; exit code 2. */
 export class UsageError extends Error {
@@ -15,19 +15,19 @@ export function notInCatalog(what: string, id: string): UsageError {
   )
 }
 
-/** A cursor of the feed of changes that cannot be gone on from: whoever follows it has to start over. */
+/** The feed of changes no longer knows this cursor; its reader has to start from the beginning. */
 export class CursorGoneError extends UsageError {
   override name = 'CursorGoneError'
 }
 
 /**
- * What a failed call means for the scope that asked:
+ * What a failed call means for its scope:
  * - `retry`: the same call may succeed in a moment;
- * - `throttled`: the service gets more calls than it takes: everybody slows down, and the call is made again;
- * - `refused`: the service will not answer this scope, trying again is pointless;
- * - `credentials`: key or token are refused: no call of this run can succeed;
+ * - `throttled`: the service receives too many calls: all processes slow down, and the call is retried;
+ * - `refused`: the service refuses this scope, and a retry is pointless;
+ * - `credentials`: the service refuses key or token, so that no call of this run can succeed;
  * - `unreachable`: no connection to the service can be made: no call of this process can succeed at present;
- * - `unknown`: an answer nobody has seen yet: tried a few times, then the scope fails.
+ * - `unknown`: a response without a known meaning: a few tries, then the scope fails.
  */
 export type FailureKind =
   'retry' | 'throttled' | 'refused' | 'credentials' | 'unreachable' | 'unknown'
@@ -35,15 +35,15 @@ export type FailureKind =
 /** The two operations of the service, in the words of `contract.md`. */
 export type Operation = 'users' | 'comments'
 
-/** One call to the service that did not give a usable answer. Never holds a credential. */
+/** A call to the service without a usable response. Never holds a credential. */
 export class CallError extends Error {
   override name = 'CallError'
   readonly kind: FailureKind
-  /** HTTP status; null where there was no answer at all. */
+  /** HTTP status; null where there was no response. */
   readonly httpStatus: number | null
   /** `error.status` of the body (service-api.md, Errors); our own word in lower case where the body has none, such as `timeout` or `bad_body`. */
   readonly errorStatus: string | null
-  /** When to come again, as the service said, not capped; null where it did not. */
+  /** The service's own time until a retry, not capped; null where it sent none. */
   readonly retryAfterMs: number | null
   /** Tries made of this call so far; the retry loop sets it. */
   attempts = 1
@@ -78,7 +78,7 @@ export class CallError extends Error {
   }
 }
 
-/** The run was stopped (cancelled, or its credentials were refused) while this work was in hand. */
+/** The run was stopped (cancelled, or its credentials were refused) while this work was in progress. */
 export class RunStoppedError extends Error {
   override name = 'RunStoppedError'
 }
@@ -93,7 +93,7 @@ export class WithdrawnError extends DrainingError {
   override name = 'WithdrawnError'
 }
 
-/** Something that the machine or the operator must mend (a server that does not start, a schema that is too old). */
+/** A fault of the environment that an operator has to fix (a server that does not start, a schema that is too old). */
 export class EnvironmentError extends Error {
   override name = 'EnvironmentError'
 }

@@ -24,7 +24,7 @@ export function parseExact(text: string): unknown {
   })
 }
 
-/** The value, what is nested deeper than is stored emptied: whoever reads the record finds that out and says so. */
+/** The value, with everything emptied that is nested deeper than is stored. The reader of the record reports that. */
 export function withoutTooDeep(value: unknown, depth = 0): unknown {
   if (Array.isArray(value))
     return depth > NESTING_MAX ? [] : value.map((each) => withoutTooDeep(each, depth + 1))

@@ -3,7 +3,7 @@ const STEERING = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu
 
 /**
  * A text of others, made safe to show: what would steer a terminal or forge a line stands there as an escape, such as
- * `\u001b`. Within a JSON text that is the same value to whoever parses it.
+ * `\u001b`. In a JSON text, a parser reads the same value.
  * @param kept characters that pass as they are, such as the line feeds of a text of ours
  */
 export function printable(text: string, kept = ''): string {

@@ -61,7 +61,7 @@ const SECONDS_BELOW = 100_000_000_000
 
 /**
  * When a record says that it was written: a time with its day and hour in ISO 8601, in UTC where it names no zone; epoch
- * seconds or milliseconds, told apart by their magnitude; or an object with `seconds` or `_seconds`, as document databases
+ * seconds or milliseconds, distinguished by their magnitude; or an object with `seconds` or `_seconds`, as document databases
  * write times, with its nanoseconds where it has them. To the millisecond, as all times of the service.
  * @param path names of members, each within the one before
  * @returns ISO 8601 in UTC with milliseconds; null where the member is not there or holds no time. Numbers up to 0 are none:

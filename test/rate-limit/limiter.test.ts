@@ -96,14 +96,6 @@ describe('a limit that processes share', () => {
     expect(store.taken[0]?.spacing.intervalMs).toBeCloseTo(1000 / 1.97, 6)
   })
 
-  test('for a steady caller reserves slots of 400 ms at once', async () => {
-    const { store, limit } = open(40, true)
-    await limit.acquire()
-    expect(store.taken[0]).toMatchObject({ slots: 15, spacing: { toleranceMs: 10 } })
-    expect(store.taken[0]?.spacing.intervalMs).toBeCloseTo(1000 / (40 * 0.965), 6)
-    await limit.close()
-  })
-
   test('lets a steady caller use nearly all of the limit, and no second hold more', async () => {
     const { store, limit } = open(40, true)
     let nextMs = 0
@@ -270,21 +262,6 @@ describe('a limit that processes share', () => {
       'the store of the shared rate limit fails',
       'the store of the shared rate limit works again',
     ])
-    await Promise.all(call(1))
-    expect(messages()).toHaveLength(2)
-  })
-
-  test('is left by who is stopped: nobody takes the slot', async () => {
-    const { store, limit, call, letGo } = open(HUNDRED)
-    store.answer = { pauseMs: 0, waitMs: 50 }
-    const stop = new AbortController()
-    const waiting = limit.acquire(stop.signal)
-    const [next] = call(1)
-    stop.abort(new Error('enough'))
-    await expect(waiting).rejects.toThrow('enough')
-    await vi.advanceTimersByTimeAsync(50)
-    await next
-    expect(letGo).toEqual([50])
   })
 })
 

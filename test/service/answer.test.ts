@@ -213,7 +213,7 @@ describe('a hint that the answer is one page of several', () => {
 
   test.each([
     { result: { data: [{ next: 'x', cursor: 'y', hasMore: true }] } },
-    { result: { data: [], next: {} } },
+    { result: { data: [], next: {}, more: [{ id: 1 }] } },
     { result: { data: [], more: 0, cursor: ' None ', marker: '0', partial: 'no' } },
     { result: { data: [], status: { partial: false } } },
     { result: { data: [], notes: ['next', { more: true }], total: 0, pageCount: 1 } },

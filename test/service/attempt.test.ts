@@ -1,62 +1,13 @@
 import { gzipSync } from 'node:zlib'
-import { afterEach, describe, expect, test } from 'vitest'
-import type {
-  CallReport,
-  CallStats,
-  CollabApi,
-  CollabApiOptions,
-} from '../../src/core/service/client.ts'
+import { describe, expect, test } from 'vitest'
+import type { CallReport, CollabApiOptions } from '../../src/core/service/client.ts'
 import { NO_RATE_LIMIT } from '../../src/core/service/wait.ts'
 import { until } from '../helpers/until.ts'
-import {
-  bytes,
-  held,
-  json,
-  neverAnswers,
-  openClient,
-  openFaultServer,
-  openPauses,
-  success,
-} from './fault-server.ts'
-import type { Fault, FaultServer } from './fault-server.ts'
+import { bytes, held, json, neverAnswers, noStats, startClient, success } from './fault-server.ts'
+import type { Fault } from './fault-server.ts'
 
-const opened: AsyncDisposable[] = []
-afterEach(async () => {
-  for (const one of opened.splice(0)) await one[Symbol.asyncDispose]()
-})
-
-interface Place {
-  readonly server: FaultServer
-  readonly api: CollabApi
-  readonly reports: CallReport[]
-  /** What all processes were asked to pause for, in milliseconds. */
-  readonly pauses: number[]
-}
-
-async function start(script: Fault[], options: Partial<CollabApiOptions> = {}): Promise<Place> {
-  const server = await openFaultServer(...script)
-  const [reports, pauses]: [CallReport[], number[]] = [[], []]
-  const limit = openPauses()
-  const sharedRateLimit = {
-    acquire: (signal?: AbortSignal) => limit.acquire(signal),
-    snapshot: () => limit.snapshot(),
-    close: () => limit.close(),
-    pauseAll(ms: number) {
-      pauses.push(ms)
-      return limit.pauseAll(ms)
-    },
-  }
-  const onCall = (report: CallReport) => void reports.push(report)
-  const client = openClient(server.url, {
-    retries: 0,
-    throttledMaxMs: 0,
-    sharedRateLimit,
-    onCall,
-    ...options,
-  })
-  opened.push(client, server)
-  return { server, api: client.api, reports, pauses }
-}
+const start = (script: Fault[], options: Partial<CollabApiOptions> = {}) =>
+  startClient(script, { retries: 0, throttledMaxMs: 0, ...options })
 
 const users = { organizationId: 'o' }
 const ended = (call: Promise<unknown>) => call.then(String, (error: unknown) => error)
@@ -100,7 +51,9 @@ describe('each call that was made is reported with how it went', () => {
   test('further tries as such, here and to who asked', async () => {
     const { api, reports } = await start([json(500, {})], { retries: 1 })
     const sent: boolean[] = []
-    await api.getUsers(users, { onSent: (isRetry) => sent.push(isRetry) })
+    const stats = noStats()
+    await api.getUsers(users, { stats, onSent: (isRetry) => sent.push(isRetry) })
+    expect(stats).toMatchObject({ calls: 2, retries: 1 })
     expect(reports.map(({ outcome, isRetry }) => [outcome, isRetry])).toEqual([
       ['transient', false],
       ['success', true],
@@ -243,13 +196,7 @@ describe('one call', () => {
     // The pause of all processes lasts on.
     api.startAfresh()
     server.usually = success([])
-    const stats: CallStats = {
-      calls: 0,
-      retries: 0,
-      waitedMs: 0,
-      waitedThrottledMs: 0,
-      serviceMs: 0,
-    }
+    const stats = noStats()
     await api.getUsers(users, { stats })
     const { waitedThrottledMs } = reports[1] as CallReport
     expect(stats).toMatchObject({ calls: 1, retries: 0, waitedMs: 0, waitedThrottledMs })

@@ -1,48 +1,30 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { CallError, DrainingError } from '../../src/base/errors.ts'
-import type { CallStats, CollabApi, CollabApiOptions } from '../../src/core/service/client.ts'
+import type { CollabApi } from '../../src/core/service/client.ts'
 import { until } from '../helpers/until.ts'
 import {
   held,
   json,
+  noStats,
   openClient,
-  openFaultServer,
   openFaultServerAt,
+  startClient,
   success,
+  untilTestEnds,
 } from './fault-server.ts'
-import type { Fault, FaultServer } from './fault-server.ts'
+import type { Fault } from './fault-server.ts'
 import { openSelfSignedServer } from './self-signed.ts'
-
-const opened: AsyncDisposable[] = []
-afterEach(async () => {
-  for (const one of opened.splice(0)) await one[Symbol.asyncDispose]()
-})
-
-async function start(
-  script: Fault[],
-  options: Partial<CollabApiOptions> = {},
-): Promise<{ server: FaultServer; api: CollabApi }> {
-  const server = await openFaultServer(...script)
-  const client = openClient(server.url, options)
-  opened.push(client, server)
-  return { server, api: client.api }
-}
-
-function noStats(): CallStats {
-  return { calls: 0, retries: 0, waitedMs: 0, waitedThrottledMs: 0, serviceMs: 0 }
-}
 
 const users = { organizationId: 'o' }
 const comments = { organizationId: 'o', documentId: 'd', annotationId: 'a' }
 
 describe('the two operations', () => {
   test('send what the document says, below a base address with a path and a slash', async () => {
-    const { server } = await start([])
-    const client = openClient(`${server.url}/base/`)
-    opened.unshift(client)
+    const { server } = await startClient([])
+    const client = untilTestEnds(openClient(`${server.url}/base/`))
     await client.api.getUsers({ organizationId: 'ö"/ ', userIds: ['u'] })
     await client.api.getComments({ ...comments, commentIds: [Number.MAX_SAFE_INTEGER] })
     expect(server.seen.map(({ path, body }) => [path, JSON.parse(body)])).toEqual([
@@ -59,7 +41,7 @@ describe('the two operations', () => {
   })
 
   test('know the same bytes again by their digest', async () => {
-    const { api } = await start([])
+    const { api } = await startClient([])
     const first = await api.getUsers(users)
     const second = await api.getUsers(users, { knownDigest: first.digest })
     expect([first.status, second.status]).toEqual(['data', 'unchanged'])
@@ -68,7 +50,7 @@ describe('the two operations', () => {
 
 describe('a call that is refused', () => {
   test('five forbidden documents in a row stop the next one without a call, until a fresh start', async () => {
-    const { server, api } = await start([])
+    const { server, api } = await startClient([])
     server.usually = json(403, {})
     for (const documentId of ['1', '2', '3', '4', '5']) {
       await expect(api.getUsers({ organizationId: 'o', documentId })).rejects.toThrow('HTTP 403')
@@ -87,7 +69,7 @@ describe('a call that is refused', () => {
 describe('refused credentials', () => {
   function tokenFile(): string {
     const folder = mkdtempSync(join(tmpdir(), 'client-'))
-    opened.push({ [Symbol.asyncDispose]: async () => rmSync(folder, { recursive: true }) })
+    onTestFinished(() => rmSync(folder, { recursive: true }))
     const file = join(folder, 'token')
     writeFileSync(file, 'old-token\n')
     return file
@@ -105,7 +87,7 @@ describe('refused credentials', () => {
     'of HTTP %d are healed by a changed token file, for all calls at once',
     async (status) => {
       const file = tokenFile()
-      const { server, api } = await start([], { authTokenFile: file, retries: 0 })
+      const { server, api } = await startClient([], { authTokenFile: file, retries: 0 })
       server.usually = takesNewToken(status)
       writeFileSync(file, 'new-token\n')
       const answers = await Promise.all(Array.from({ length: 8 }, () => api.getUsers(users)))
@@ -119,7 +101,7 @@ describe('refused credentials', () => {
 
   test('that are replaced close what the calls with the old token opened', async () => {
     const file = tokenFile()
-    const { server, api } = await start([], { authTokenFile: file, retries: 0 })
+    const { server, api } = await startClient([], { authTokenFile: file, retries: 0 })
     server.usually = takesNewToken(403)
     const ask = (documentId: string) => api.getUsers({ organizationId: 'o', documentId })
     for (const documentId of ['1', '2', '3', '4', '5'])
@@ -133,7 +115,7 @@ describe('refused credentials', () => {
   })
 
   test('fail after one call when the file is the same, without telling a secret', async () => {
-    const { server, api } = await start([], { authTokenFile: tokenFile() })
+    const { server, api } = await startClient([], { authTokenFile: tokenFile() })
     server.usually = takesNewToken(401)
     const failed = api.getUsers(users)
     await expect(failed).rejects.toMatchObject({ kind: 'credentials', httpStatus: 401 })
@@ -147,7 +129,7 @@ describe('a service that cannot be reached', () => {
   test('any more is waited for without using up retries, and the problem is reported', async () => {
     const reported: (string | null)[] = []
     const onReach = (problem: string | null) => void reported.push(problem)
-    const { server, api } = await start([], { retries: 0, onReach })
+    const { server, api } = await startClient([], { retries: 0, onReach })
     await api.getUsers(users)
     await server[Symbol.asyncDispose]()
     const call = api.getUsers(users)
@@ -155,16 +137,14 @@ describe('a service that cannot be reached', () => {
     expect(reported[0]).toMatch(
       /^The service cannot be reached \(.*ECONNREFUSED.*\): nothing listens/,
     )
-    const again = await openFaultServerAt(Number(new URL(server.url).port))
-    opened.push(again)
+    untilTestEnds(await openFaultServerAt(Number(new URL(server.url).port)))
     expect((await call).status).toBe('data')
     expect(reported.slice(1)).toEqual([null])
   })
 
   test('for want of a trusted certificate is given up at once', async () => {
-    const server = await openSelfSignedServer()
-    const client = openClient(server.url, { retries: 5 })
-    opened.push(client, server)
+    const server = untilTestEnds(await openSelfSignedServer())
+    const client = untilTestEnds(openClient(server.url, { retries: 5 }))
     const failed = client.api.getUsers(users)
     await expect(failed).rejects.toMatchObject({ kind: 'unreachable', attempts: 1 })
     await expect(failed).rejects.toThrow('DEPTH_ZERO_SELF_SIGNED_CERT')
@@ -180,7 +160,7 @@ describe('a service that gets more calls than it takes', () => {
   }
 
   test('by a quota that says nothing but 429 fails no call, and uses up no retry', async () => {
-    const { server, api } = await start([], { retries: 0 })
+    const { server, api } = await startClient([], { retries: 0 })
     const startedAt = Date.now()
     let [turn, taken] = [0, 0]
     server.usually = (...call) => {
@@ -193,7 +173,7 @@ describe('a service that gets more calls than it takes', () => {
   })
 
   test('for ever is given up, for the calls after it at once; the next run asks again', async () => {
-    const { server, api } = await start([], { throttledMaxMs: 600 })
+    const { server, api } = await startClient([], { throttledMaxMs: 600 })
     server.usually = json(429, {})
     const failed = await outcomes(api, 40)
     expect(failed.filter((error) => !String(error).includes('SYNC_THROTTLED_MAX_MS'))).toEqual([])
@@ -209,7 +189,7 @@ describe('a service that gets more calls than it takes', () => {
 describe('the pace of the client', () => {
   test('no more than the limit is in flight, and backing off holds no permit', async () => {
     const { fault, letGo } = held(success([]))
-    const { server, api } = await start([], { concurrency: 3, retryAfterMaxMs: 60_000 })
+    const { server, api } = await startClient([], { concurrency: 3, retryAfterMaxMs: 60_000 })
     server.usually = fault
     const calls = Array.from({ length: 20 }, () => api.getUsers(users))
     await until('three calls were seen', () => server.seen.length === 3)
@@ -227,7 +207,7 @@ describe('the pace of the client', () => {
   })
 
   test('a signal ends a call wherever it waits, with its reason', async () => {
-    const { server, api } = await start([], { concurrency: 1, retryAfterMaxMs: 60_000 })
+    const { server, api } = await startClient([], { concurrency: 1, retryAfterMaxMs: 60_000 })
     server.usually = json(429, {}, { 'retry-after': '60' })
     const stop = new AbortController()
     const calls = Array.from({ length: 30 }, () => api.getUsers(users, { signal: stop.signal }))
@@ -241,9 +221,8 @@ describe('the pace of the client', () => {
   })
 
   test('after close, calls are told so', async () => {
-    const { api } = await start([])
+    const { api } = await startClient([])
     await api.close()
     await expect(api.getUsers(users)).rejects.toThrow(DrainingError)
-    opened.shift()
   })
 })

@@ -15,7 +15,7 @@ describe('what a failure means', () => {
     [{ httpStatus: 200, code: 'resource-exhausted' }, 'throttled'],
     [{ httpStatus: 200, code: ' deadline - exceeded ' }, 'retry'],
     [{ httpStatus: 200, code: ' 404 ' }, 'refused'],
-    [{ httpStatus: 200, code: '4040' }, 'unknown'],
+    [{ httpStatus: 200, code: '5030' }, 'unknown'],
     [{ httpStatus: 200, code: 'E404' }, 'unknown'],
     [{ httpStatus: 200, code: '' }, 'unknown'],
     [{ shape: 'unreachable' }, 'unreachable'],

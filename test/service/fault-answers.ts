@@ -6,9 +6,6 @@ import { Random } from '../../src/demo/random.ts'
 import type { StandInRequest } from '../../src/demo/requests.ts'
 import { sendJson } from '../../src/demo/stand-in.ts'
 
-// Just above the 64 MiB that the worker takes by default.
-const HUGE_BODY_BYTES = 65 * 1024 * 1024
-const PADDING = Buffer.alloc(1024 * 1024, ' ')
 const HTML = '<!doctype html><html><body><h1>500 Internal Server Error</h1></body></html>'
 
 /** Answers the call with the fault. `items` are those of the good answer; `held` is not answered here. */
@@ -25,8 +22,6 @@ export function answerWithFault(
     case 'connection-reset':
       response.socket?.resetAndDestroy()
       return
-    case 'huge-body':
-      return sendHuge(response, good(), fault.bodyBytes ?? HUGE_BODY_BYTES)
     case 'custom':
       return fault.respond(request, response)
     case 'empty-body':
@@ -78,7 +73,7 @@ function poisoned(
   const random = new Random(request.body.length)
   const mixed = items.slice()
   for (const kind of kinds) {
-    for (const { text } of poisonRecords(kind, request.operation)) {
+    for (const text of poisonRecords(kind, request.operation)) {
       mixed.splice(random.below(mixed.length + 1), 0, text)
     }
   }
@@ -90,7 +85,6 @@ type BrokenKind =
   | 'held'
   | 'cut-body'
   | 'connection-reset'
-  | 'huge-body'
   | 'custom'
   | 'empty-body'
   | 'truncated-json'
@@ -101,8 +95,11 @@ function sendRefusal(fault: Refusal, request: StandInRequest, response: ServerRe
   const refuse = (status: number, code: string, headers?: Record<string, string>) =>
     sendJson(response, status, errorBody(request.operation, code), headers)
   switch (fault.kind) {
-    case 'too-many-requests':
-      return refuse(429, 'RESOURCE_EXHAUSTED', retryAfter(fault))
+    case 'too-many-requests': {
+      const seconds = fault.retryAfterSeconds
+      const headers = seconds === undefined ? {} : { 'retry-after': String(seconds) }
+      return refuse(429, 'RESOURCE_EXHAUSTED', headers)
+    }
     case 'server-error-html':
       return sendJson(response, 500, HTML, { 'content-type': 'text/html' })
     case 'unavailable':
@@ -122,15 +119,6 @@ function sendRefusal(fault: Refusal, request: StandInRequest, response: ServerRe
   }
 }
 
-function retryAfter(fault: Extract<Fault, { kind: 'too-many-requests' }>): Record<string, string> {
-  const seconds = fault.retryAfterSeconds
-  if (seconds === undefined && !fault.retryAfterDate) return {}
-  if (!fault.retryAfterDate) return { 'retry-after': String(seconds) }
-  // An HTTP date has whole seconds, so it is rounded up to lie in the future.
-  const atMs = Math.ceil(Date.now() / 1000 + (seconds ?? 1)) * 1000
-  return { 'retry-after': new Date(atMs).toUTCString() }
-}
-
 /** Promises the whole body, sends half of it and breaks the connection. */
 function sendCut(response: ServerResponse, body: string): void {
   response.writeHead(200, {
@@ -138,20 +126,6 @@ function sendCut(response: ServerResponse, body: string): void {
     'content-length': Buffer.byteLength(body),
   })
   response.write(half(body), () => response.socket?.destroy())
-}
-
-/** A good answer behind so much white space; one piece at a time, so that it costs no memory. */
-function sendHuge(response: ServerResponse, body: string, bodyBytes: number): void {
-  response.writeHead(200, { 'content-type': 'application/json; charset=utf-8' })
-  let leftBytes = bodyBytes
-  const more = () => {
-    while (leftBytes > 0 && !response.destroyed) {
-      leftBytes -= PADDING.length
-      if (!response.write(PADDING)) return void response.once('drain', more)
-    }
-    response.end(body)
-  }
-  more()
 }
 
 function half(body: string): string {

@@ -1,10 +1,16 @@
 import { createServer } from 'node:http'
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { onTestFinished } from 'vitest'
 import { createLog } from '../../src/base/log.ts'
 import { RateLimiter } from '../../src/core/rate-limit/limiter.ts'
 import { openCollabApi } from '../../src/core/service/client.ts'
-import type { CollabApi, CollabApiOptions } from '../../src/core/service/client.ts'
+import type {
+  CallReport,
+  CallStats,
+  CollabApi,
+  CollabApiOptions,
+} from '../../src/core/service/client.ts'
 
 export interface Seen {
   readonly path: string
@@ -131,8 +137,38 @@ export function openClient(url: string, options: Partial<CollabApiOptions> = {})
   return {
     api,
     async [Symbol.asyncDispose]() {
-      await api.close()
+      // A test may have closed it.
+      await api.close().catch(() => {})
       await sharedRateLimit.close()
     },
   }
+}
+
+export function noStats(): CallStats {
+  return { calls: 0, retries: 0, waitedMs: 0, waitedThrottledMs: 0, serviceMs: 0 }
+}
+
+/** Closes what a test opened when the test ends, the last first. */
+export function untilTestEnds<T extends AsyncDisposable>(one: T): T {
+  onTestFinished(() => one[Symbol.asyncDispose]())
+  return one
+}
+
+/** A server and a client of a test, with the calls that the client reports and the pauses of all processes, in milliseconds. */
+export async function startClient(script: Fault[], options: Partial<CollabApiOptions> = {}) {
+  const server = untilTestEnds(await openFaultServer(...script))
+  const [reports, pauses]: [CallReport[], number[]] = [[], []]
+  const limit = openPauses()
+  const sharedRateLimit = {
+    acquire: (signal?: AbortSignal) => limit.acquire(signal),
+    snapshot: () => limit.snapshot(),
+    close: () => limit.close(),
+    pauseAll(ms: number) {
+      pauses.push(ms)
+      return limit.pauseAll(ms)
+    },
+  }
+  const onCall = (report: CallReport) => void reports.push(report)
+  const { api } = untilTestEnds(openClient(server.url, { sharedRateLimit, onCall, ...options }))
+  return { server, api, reports, pauses }
 }

@@ -6,7 +6,7 @@ import type { StandInRequest } from '../../src/demo/requests.ts'
 
 /** What goes wrong, where; each happens on the wire, nothing is simulated in the client. */
 export type Fault =
-  | { kind: 'too-many-requests'; retryAfterSeconds?: number; retryAfterDate?: boolean }
+  | { kind: 'too-many-requests'; retryAfterSeconds?: number }
   | { kind: 'server-error-html' }
   | { kind: 'unavailable' }
   | { kind: 'error-under-200'; errorStatus?: string }
@@ -24,7 +24,6 @@ export type Fault =
   | { kind: 'half-with-next-page-token' }
   | { kind: 'wrong-length' }
   | { kind: 'empty-list' }
-  | { kind: 'huge-body'; bodyBytes?: number }
   | { kind: 'held'; until: Promise<unknown> }
   | { kind: 'poison'; poison: PoisonKind | readonly PoisonKind[] }
   | { kind: 'custom'; respond: (request: StandInRequest, response: ServerResponse) => void }

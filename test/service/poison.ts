@@ -1,30 +1,7 @@
 import type { Operation } from '../../src/base/errors.ts'
 
-/** What can be wrong (or merely rare) with a record inside an answer that is otherwise good. */
-export type PoisonKind =
-  | 'nul'
-  | 'lone-surrogate'
-  | 'big-id'
-  | 'wrong-types'
-  | 'unreadable-date'
-  | 'duplicate'
-  | 'conflicting-duplicate'
-  | 'null-record'
-  | 'string-record'
-  | 'missing-members'
-  | 'million-characters'
-  | 'epoch-ms'
-
-export interface PoisonRecord {
-  /** As it stands in the answer; written by hand where `JSON.stringify` could not. */
-  text: string
-  /** The id it carries; null where it has none that can be read as one. */
-  id: number | string | null
-  /** True where nothing is wrong with it: it must land. */
-  isSound: boolean
-}
-
-export const POISON_KINDS: readonly PoisonKind[] = [
+/** What can be wrong (or merely rare) with a record inside a response that is otherwise good. */
+export const POISON_KINDS = [
   'nul',
   'lone-surrogate',
   'big-id',
@@ -37,81 +14,58 @@ export const POISON_KINDS: readonly PoisonKind[] = [
   'missing-members',
   'million-characters',
   'epoch-ms',
-]
+] as const
+
+export type PoisonKind = (typeof POISON_KINDS)[number]
 
 // Above every id that a world makes, below 2^53.
 const FIRST_ID = 7_000_000_000
 
-/**
- * The records that this poison puts between the good ones; always the same, each with an id that
- * no world has. A user has no lastUpdated, so its records for `unreadable-date` and `epoch-ms`
- * carry an unknown member of that name and are sound.
- */
-export function poisonRecords(kind: PoisonKind, operation: Operation): PoisonRecord[] {
+/** The records of this poison as JSON texts; always the same, each with an ID that no world has. */
+export function poisonRecords(kind: PoisonKind, operation: Operation): string[] {
+  const isComment = operation === 'comments'
   const number = FIRST_ID + POISON_KINDS.indexOf(kind)
-  const id = operation === 'comments' ? number : `poison-${kind}`
-  const record = operation === 'comments' ? comment(number) : user(`poison-${kind}`)
-  const textMember = operation === 'comments' ? 'commentText' : 'name'
-  const one = (changed: object, isSound: boolean): PoisonRecord => ({
-    text: JSON.stringify({ ...record, ...changed }),
-    id,
-    isSound,
-  })
+  const id = isComment ? { commentId: number } : { userId: `poison-${kind}` }
+  const record = isComment ? { ...id, ...COMMENT } : { ...id, ...USER }
+  const changed = (members: object) => JSON.stringify({ ...record, ...members })
+  const withText = (text: unknown) => changed({ [isComment ? 'commentText' : 'name']: text })
   switch (kind) {
     case 'nul':
-      return [one({ [textMember]: 'before\u0000after' }, false)]
+      return [withText('before\u0000after')]
     case 'lone-surrogate':
-      return [one({ [textMember]: 'cut \ud83d here' }, false)]
+      return [withText('cut \ud83d here')]
     case 'big-id':
-      return [bigId(operation, record)]
+      // 2^53 + 1, which a reader that rounds takes for 2^53.
+      return [
+        changed({ [isComment ? 'commentId' : 'userId']: 0 }).replace('":0', '":9007199254740993'),
+      ]
     case 'wrong-types':
-      return [one({ [textMember]: { nested: 5 } }, false)]
+      return [withText({ nested: 5 })]
     case 'unreadable-date':
-      return [one({ lastUpdated: 'yesterday' }, operation === 'users')]
+      return [changed({ lastUpdated: 'yesterday' })]
     case 'duplicate':
-      return [one({}, true), one({}, true)]
+      return [changed({}), changed({})]
     case 'conflicting-duplicate':
-      return [one({ [textMember]: 'one' }, false), one({ [textMember]: 'another' }, false)]
+      return [withText('one'), withText('another')]
     case 'null-record':
-      return [{ text: 'null', id: null, isSound: false }]
+      return ['null']
     case 'string-record':
-      return [{ text: '"a string where a record belongs"', id: null, isSound: false }]
+      return ['"a string where a record belongs"']
     case 'missing-members':
-      return [{ text: JSON.stringify(idOnly(operation, id)), id, isSound: true }]
+      return [JSON.stringify(id)]
     case 'million-characters':
-      return [one({ [textMember]: 'long '.repeat(200_000) }, true)]
+      return [withText('long '.repeat(200_000))]
     case 'epoch-ms':
-      return [one({ lastUpdated: 1_700_000_000_123 }, true)]
+      return [changed({ lastUpdated: 1_700_000_000_123 })]
   }
 }
 
-/** 2^53 + 1, which a reader that rounds takes for 2^53. A user's id is a string, so there it is a wrong type. */
-function bigId(operation: Operation, record: object): PoisonRecord {
-  const member = operation === 'comments' ? 'commentId' : 'userId'
-  const text = JSON.stringify({ ...record, [member]: 0 })
-  return {
-    text: text.replace(`"${member}":0`, `"${member}":9007199254740993`),
-    id: null,
-    isSound: false,
-  }
+const COMMENT = {
+  commentText: 'poison',
+  commentHtml: '<p>poison</p>',
+  from: { userId: 'user-0', name: 'A', email: 'user0@org0.example' },
+  lastUpdated: '2025-10-01T10:00:00.000Z',
+  status: 'added',
+  type: 'text',
 }
-
-function idOnly(operation: Operation, id: number | string): object {
-  return operation === 'comments' ? { commentId: id } : { userId: id }
-}
-
-function comment(commentId: number): object {
-  return {
-    commentId,
-    commentText: 'poison',
-    commentHtml: '<p>poison</p>',
-    from: { userId: 'user-0', name: 'A', email: 'user0@org0.example' },
-    lastUpdated: '2025-10-01T10:00:00.000Z',
-    status: 'added',
-    type: 'text',
-  }
-}
-
-function user(userId: string): object {
-  return { userId, name: 'Poison', email: 'poison@org0.example' }
-}
+const USER = { name: 'Poison', email: 'poison@org0.example' }

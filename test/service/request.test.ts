@@ -1,19 +1,23 @@
 import net from 'node:net'
-import { afterEach, describe, expect, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { CallError, UsageError } from '../../src/base/errors.ts'
 import type { CallTarget } from '../../src/core/service/errors.ts'
 import { Requests } from '../../src/core/service/request.ts'
 import type { Reply, RequestOptions } from '../../src/core/service/request.ts'
 import { until } from '../helpers/until.ts'
-import { bytes, cutBody, held, json, neverAnswers, openFaultServer, reset } from './fault-server.ts'
+import {
+  bytes,
+  cutBody,
+  held,
+  json,
+  neverAnswers,
+  openFaultServer,
+  reset,
+  untilTestEnds,
+} from './fault-server.ts'
 import type { Fault } from './fault-server.ts'
 
 const target: CallTarget = { operation: 'users', filter: { organizationId: 'o' }, secrets: [] }
-const opened: AsyncDisposable[] = []
-afterEach(async () => {
-  for (const one of opened.splice(0)) await one[Symbol.asyncDispose]()
-})
-
 function requestsTo(origin: string, options: Partial<RequestOptions> = {}): Requests {
   const requests = new Requests({
     origin,
@@ -25,20 +29,18 @@ function requestsTo(origin: string, options: Partial<RequestOptions> = {}): Requ
     connections: 4,
     ...options,
   })
-  opened.unshift({ [Symbol.asyncDispose]: () => requests.close() })
+  onTestFinished(() => requests.close())
   return requests
 }
 
 async function post(fault: Fault, options: Partial<RequestOptions> = {}): Promise<Reply> {
-  const server = await openFaultServer(fault)
-  opened.push(server)
+  const server = untilTestEnds(await openFaultServer(fault))
   return requestsTo(server.url, options).post('/p', '{"data":{}}', 'token-0815', { target })
 }
 
 describe('one call', () => {
   test('is a POST with the JSON body and the two credential headers', async () => {
-    const server = await openFaultServer(json(200, { ok: true }))
-    opened.push(server)
+    const server = untilTestEnds(await openFaultServer(json(200, { ok: true })))
     const reply = await requestsTo(server.url).post('/a/b', '{"data":{}}', 'token-0815', { target })
     expect(reply).toEqual({
       httpStatus: 200,
@@ -61,8 +63,7 @@ describe('one call', () => {
 
   test('keeps its connections for the next ones', async () => {
     const ports = new Set<number | undefined>()
-    const server = await openFaultServer()
-    opened.push(server)
+    const server = untilTestEnds(await openFaultServer())
     server.usually = (response, request) => {
       ports.add(request.socket.remotePort)
       response.end('{}')
@@ -85,10 +86,10 @@ describe('the way to the service', () => {
   })
 
   test('is by the proxy of HTTP_PROXY, but for what NO_PROXY names and this machine itself', async () => {
-    const [proxied, direct] = [await openFaultServer(), await openFaultServer()]
+    const proxied = untilTestEnds(await openFaultServer())
+    const direct = untilTestEnds(await openFaultServer())
     proxied.usually = json(200, { by: 'proxy' })
     direct.usually = json(200, { by: 'itself' })
-    opened.push(proxied, direct)
     vi.stubEnv('http_proxy', '')
     // Without a scheme it is one of HTTP.
     vi.stubEnv('HTTP_PROXY', ` me:p%40ss@${new URL(proxied.url).host}`)
@@ -182,8 +183,7 @@ describe('a call that is given up', () => {
     ['before it is made', 0],
     ['while it waits', 1],
   ])('%s rejects with the reason of the signal', async (_when, seen) => {
-    const server = await openFaultServer(neverAnswers)
-    opened.push(server)
+    const server = untilTestEnds(await openFaultServer(neverAnswers))
     const stop = new AbortController()
     if (seen === 0) stop.abort(new Error('no more'))
     const failed = requestsTo(server.url).post('/', '{}', 't', { target, signal: stop.signal })
@@ -198,8 +198,7 @@ describe('a call that is given up', () => {
 
   test('before it has a connection is not sent', async () => {
     const { fault, letGo } = held(json(200, {}))
-    const server = await openFaultServer(fault)
-    opened.push(server)
+    const server = untilTestEnds(await openFaultServer(fault))
     const requests = requestsTo(server.url, { connections: 1, timeoutMs: 60_000 })
     const first = requests.post('/first', '{}', 't', { target })
     await until('it was seen', () => server.seen.length === 1)

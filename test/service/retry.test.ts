@@ -110,17 +110,21 @@ describe('trying again', () => {
 
   test('a long wait ends when the signal aborts, with its reason', async () => {
     const stop = new AbortController()
+    const health = healthOf()
+    const waits = () => health.waiting({ inFlight: 0, waiting: 0 }, performance.now())
     let made = 0
     const attempt = async (): Promise<never> => {
       made += 1
       throw new CallError('busy', { kind: 'throttled', retryAfterMs: 100_000 })
     }
-    const stopped = expect(retrying(attempt, policy, noToken, stop.signal)).rejects.toThrow(
-      'stopped by us',
-    )
+    const stopped = expect(
+      retrying(attempt, policy, { ...noToken, health }, stop.signal),
+    ).rejects.toThrow('stopped by us')
     await vi.advanceTimersByTimeAsync(99_999)
+    expect(waits()).toMatchObject({ kind: 'away' })
     stop.abort(new Error('stopped by us'))
     await stopped
+    expect(waits()).toBeNull()
     expect([made, vi.getTimerCount()]).toEqual([1, 0])
   })
 })
@@ -211,6 +215,18 @@ describe('a call that was throttled', () => {
     const none = { ...policy, retries: 0 }
     expect(await retryingAtOnce(call.attempt, none, noToken)).toBe('answer')
     expect(call.made()).toBe(41)
+  })
+
+  test('counts the wait for its next try as throttled, and no other wait', async () => {
+    const waits: boolean[] = []
+    const kinds: FailureKind[] = ['throttled', 'retry']
+    const attempt = async (_number: number, throttledMs: number): Promise<void> => {
+      waits.push(throttledMs > 0)
+      const kind = kinds.shift()
+      if (kind !== undefined) throw new CallError('failed', { kind, retryAfterMs: 1000 })
+    }
+    await retryingAtOnce(attempt, policy, noToken)
+    expect(waits).toEqual([false, true, false])
   })
 
   test('is given up when the service asked for it long enough, and told so', async () => {
