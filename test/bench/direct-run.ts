@@ -5,9 +5,8 @@ import type { CollabApi } from '../../src/core/service/client.ts'
 import { readSettings } from '../../src/settings/settings.ts'
 import { syncBatch } from '../../src/core/sync/batch.ts'
 import type { SyncContext } from '../../src/core/sync/context.ts'
-import { planPage } from '../../src/core/run/pages.ts'
 import { finishRun } from '../../src/core/run/finish.ts'
-import { startRun } from '../../src/core/run/start.ts'
+import { planPage, startRun } from '../../src/core/run/start.ts'
 import type { BenchDatabase } from './database.ts'
 
 /** A sync without network and without queue. */

@@ -1,5 +1,5 @@
 import { noteAction } from '../database/actions.ts'
-import { toItems } from '../database/claims.ts'
+import { isNarrowClaim, toItems } from '../database/claims.ts'
 import type { Item } from '../database/claims.ts'
 import { rolledBack, transaction } from '../database/pool.ts'
 import type { Client } from '../database/pool.ts'
@@ -19,7 +19,7 @@ import { notInCatalog, UsageError } from '../../base/errors.ts'
 import type { Operation } from '../../base/errors.ts'
 import { nothingToRetry } from '../../documents/format.ts'
 import { describeSpan, withSpan } from '../../base/trace.ts'
-import { DoneScopes } from './claim.ts'
+import { DoneScopes, startItem } from './claim.ts'
 import type { RunContext } from './context.ts'
 
 /** A run and the items to hand to the queue. */
@@ -103,6 +103,38 @@ async function plan(
     areWhole,
   })
   return toItems({ runId, isNarrow: true }, planned)
+}
+
+/** Organizations a page: small enough that the first call is made at once. */
+const ORGANIZATIONS_A_PAGE = 200
+/** Batches of each organization in its first page; doubled with every page, so that large ones end in few pages. */
+const BATCHES_OF_EACH = 8
+const BATCHES_A_PAGE_MAX = 256
+
+/**
+ * Plans one page of a run: of its organizations, with the first batches of each, or the next batches of one large organization.
+ * @returns the items that follow; none where it is planned already
+ */
+export async function planPage(
+  context: RunContext,
+  ids: { runId: string; itemId: number },
+): Promise<Item[]> {
+  const claim = await startItem(context, ids)
+  if (claim === null) return []
+  const { kind, round, scope } = claim
+  const page = { ...ids, operations: operationsOf(scope, context.operations) }
+  const planned = await (kind === 'page-organizations'
+    ? items.pageOrganizations.all(context.database, {
+        ...page,
+        organizationIds: scope.organizationIds ?? null,
+        limit: ORGANIZATIONS_A_PAGE,
+        batchesOfEach: BATCHES_OF_EACH,
+      })
+    : items.pageDocuments.all(context.database, {
+        ...page,
+        limit: Math.min(BATCHES_OF_EACH * 2 ** round, BATCHES_A_PAGE_MAX),
+      }))
+  return toItems({ runId: ids.runId, isNarrow: isNarrowClaim(claim) }, planned)
 }
 
 /**

@@ -11,7 +11,7 @@ import * as failureStatements from '../../database/statements/failures.ts'
 import * as scopes from '../../database/statements/scopes.ts'
 import type { Operation } from '../../../base/errors.ts'
 import { SupersededError } from '../../run/claim.ts'
-import type { Committing, RuledClaim, WritersClaim } from '../context.ts'
+import type { Committing, RuledClaim } from '../context.ts'
 import type { AskedResult, CommentsResult, UsersResult } from '../fetch/result.ts'
 import { digestOfRejected } from '../record/digest.ts'
 import type { RecordObserver } from '../record/records.ts'
@@ -144,8 +144,8 @@ function isOfPart(result: AskedResult): boolean {
 }
 
 /** True where the one statement that records the item is all there is to write. */
-function isPlain(result: AskedResult, claim: WritersClaim): boolean {
-  return result.outcome === 'unchanged' && claim.onlyScopes === null && !result.scope.hasOwnCheck
+function isPlain({ outcome, scope }: AskedResult, { onlyScopes }: RuledClaim): boolean {
+  return outcome === 'unchanged' && onlyScopes === null && !scope.hasOwnCheck
 }
 
 function countUnchanged(counts: Counts, results: readonly AskedResult[]): void {

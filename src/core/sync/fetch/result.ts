@@ -6,14 +6,12 @@ import type { Reject } from '../record/received.ts'
 import type { UserRecord } from '../record/user.ts'
 
 /** What came of fetching one scope. */
-export type AskedResult = UnchangedResult | CommentsResult | UsersResult | FailedResult
-
-/** The response is the one that is stored. */
-export interface UnchangedResult {
-  readonly outcome: 'unchanged'
-  readonly scope: BatchScope
-  readonly records: number
-}
+export type AskedResult =
+  /** The response is the one that is stored. */
+  | { readonly outcome: 'unchanged'; readonly scope: BatchScope; readonly records: number }
+  | CommentsResult
+  | UsersResult
+  | FailedResult
 
 interface RecordsResult<R> {
   readonly scope: BatchScope
@@ -32,20 +30,21 @@ interface RecordsResult<R> {
   readonly contentDigest: Buffer | null
   /** The JSON text of each record by its id, where the caller wanted it. */
   readonly texts?: ReadonlyMap<unknown, string> | undefined
-  /** Why the response may be incomplete: its records are stored, it removes nothing, and the scope failed. */
-  readonly incomplete: CallError | null
 }
 
 /** Comments to store. */
 export interface CommentsResult extends RecordsResult<CommentRecord> {
   readonly outcome: 'comments'
-  /** Ids that were fetched and answered with null: the evidence of deletion. */
+  /** IDs for which the service returned null: the evidence of deletion. */
   readonly gone: readonly number[]
+  /** Why the response may be incomplete: its records are stored, it removes nothing, and the scope failed. */
+  readonly incomplete: CallError | null
 }
 
 /** Users to store. */
 export interface UsersResult extends RecordsResult<UserRecord> {
   readonly outcome: 'users'
+  readonly incomplete: null
   /**
    * True where a user who is missing may still be a member: items have no readable `userId`, or the body has a word of paging
    * beside the data. Then no user is removed before a person decides.
