@@ -10,9 +10,8 @@ import { time } from '../../src/documents/format.ts'
 import { createLog } from '../../src/base/log.ts'
 import type { ServiceSettings } from '../../src/settings/settings.ts'
 import type { Settings } from '../../src/settings/table.ts'
-import { startRun } from '../../src/core/run/start.ts'
 import { startWorker } from '../../src/worker/worker.ts'
-import { openLive, settled } from '../helpers/live.ts'
+import { openLive, settled, startOn } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 import { startRelay } from '../helpers/relay.ts'
 import { until } from '../helpers/until.ts'
@@ -145,12 +144,7 @@ async function startLogged(settings: Record<string, string> = {}) {
   return {
     app,
     logged: (kind: string) => lines.filter(({ waiting }) => waiting === kind),
-    async startRun(): Promise<string> {
-      const request = { trigger: 'cli', scope: {}, requestKey: null } as const
-      const { runId, items } = await startRun(app.sync, request)
-      await app.deliver(items)
-      return runId
-    },
+    startRun: () => startOn(app),
     async [Symbol.asyncDispose]() {
       await worker.stop()
       await app.close()
