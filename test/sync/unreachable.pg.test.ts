@@ -59,7 +59,7 @@ test.each([
       const { problem } = await live.run({ settings })
       expect(problem).toContain(`: ${cause}`)
       expect(problem).toMatch(
-        / No answer came from the service: is COLLAB_API_URL right\? `collab-sync doctor` checks it\.$/,
+        / The service did not respond to any call: check COLLAB_API_URL with `collab-sync doctor`\.$/,
       )
     } finally {
       server.close()

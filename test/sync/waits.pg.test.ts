@@ -41,7 +41,7 @@ test('a throttled run says so on its page, in status and in the log, with its ne
   await using worker = await startLogged({ SYNC_THROTTLED_MAX_MS: '600000' })
   const runId = await worker.startRun()
   const { run, wait } = await waitOf(runId, 'throttled', (found) => found.until !== null)
-  const sentence = `Waiting since ${time(wait.since)}: the service answers that it gets too many calls (HTTP 503). Next try at ${time(wait.until as Date)}. Gives up at ${time(wait.givesUpAt as Date)} (SYNC_THROTTLED_MAX_MS).`
+  const sentence = `Waiting since ${time(wait.since)}: the service throttles the calls (HTTP 503). Next try at ${time(wait.until as Date)}. Gives up at ${time(wait.givesUpAt as Date)} (SYNC_THROTTLED_MAX_MS).`
   expect(wait).toMatchObject({ sentence, workers: 1, ofWorkers: 1 })
   expect(Number(wait.givesUpAt) - Number(wait.since)).toBeCloseTo(600_000, -2)
   expect(describeRun(run)).toContain(sentence)
@@ -49,7 +49,7 @@ test('a throttled run says so on its page, in status and in the log, with its ne
   const words = wordsOf(await pages.get(`/runs/${runId}`))
   await pages.close()
   expect(words).toMatch(
-    /Waiting since .*Z: the service answers .* \(HTTP 503\).* Gives up at .*Z \(SYNC_THROTTLED_MAX_MS\)\./,
+    /Waiting since .*Z: the service throttles .* \(HTTP 503\).* Gives up at .*Z \(SYNC_THROTTLED_MAX_MS\)\./,
   )
   const [line] = worker.logged('throttled')
   expect(line?.msg).toMatch(/^Waiting since .* Gives up at /)

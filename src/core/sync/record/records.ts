@@ -138,7 +138,7 @@ export class Records<Id extends string | number, R extends ReadRecord> {
     const isEqual = twin.digest.equals(record.digest)
     const loser = isBetter ? twin : record
     // The key may be a person's, and a reason is shown as the problem of a run: it does not have it.
-    const reason = `${this.#reader.key} is in the answer twice, with ${isEqual ? 'equal' : 'different'} content`
+    const reason = `${this.#reader.key} is in the response twice, with ${isEqual ? 'equal' : 'different'} content`
     this.#rejectWhole(received, reason, !isEqual, loser.index)
   }
 
