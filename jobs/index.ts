@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { UsageError } from '../src/base/errors.ts'
 import { finishIfDone } from '../src/core/run/finish.ts'
-import { planPage } from '../src/core/run/pages.ts'
+import { planPage } from '../src/core/run/start.ts'
 import { startRun } from '../src/core/run/start.ts'
 import { syncBatch } from '../src/core/sync/batch.ts'
 import { CatalogJobSchema } from '../src/documents/catalog-line.ts'

@@ -266,7 +266,7 @@ class ReadComments {
     }
     this.rejectedRecords += 1
     if (twins.some((twin) => contentOf(twin) !== contentOf(read.record))) this.isLacking = true
-    this.rejects.push({ reason: `commentId ${commentId} is in the answer twice`, record })
+    this.rejects.push({ reason: `commentId ${commentId} is in the response twice`, record })
     this.records.set(commentId, newest([...twins, read.record]))
   }
 }

@@ -51,7 +51,7 @@ export class ListingModel {
       if (twins.some((twin) => JSON.stringify(twin) !== JSON.stringify(each.record)))
         isLacking = true
       rejectedRecords += 1
-      rejects.push({ reason: `userId ${JSON.stringify(userId)} is in the answer twice`, record })
+      rejects.push({ reason: `userId ${JSON.stringify(userId)} is in the response twice`, record })
     })
     if (rejects.length > LIMITS.rejectedRecords)
       return failedAs({ httpStatus: 200, errorStatus: 'too_many_rejected' })

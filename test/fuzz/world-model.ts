@@ -214,7 +214,7 @@ function textOfReject({ reason, record }: { reason: string; record: string }): s
 }
 
 function isTwin({ reason }: { reason: string }): boolean {
-  return / is in the answer twice/.test(reason)
+  return / is in the response twice/.test(reason)
 }
 
 /** The texts that the other list has not, as often as they stand there. */

@@ -2,9 +2,8 @@ import type { App } from '../../src/worker/app.ts'
 import type { Item } from '../../src/core/database/claims.ts'
 import type { NewRun } from '../../src/core/database/runs.ts'
 import { syncBatch } from '../../src/core/sync/batch.ts'
-import { planPage } from '../../src/core/run/pages.ts'
 import { finishRun } from '../../src/core/run/finish.ts'
-import { startRun } from '../../src/core/run/start.ts'
+import { planPage, startRun } from '../../src/core/run/start.ts'
 
 /** A run with an item that stayed pending after all deliveries. */
 export class EndlessRunError extends Error {

@@ -13,6 +13,7 @@ import { onApp } from '../client/on-app.ts'
 import { BEARER, unlistened } from '../http/served.ts'
 import { openLive } from '../helpers/live.ts'
 import type { Live, RunRow } from '../helpers/live.ts'
+import { scopeOf } from '../helpers/places.ts'
 import { askPages, hiddenFields, wordsOf } from '../pages/ask-pages.ts'
 import type { PagesAsked } from '../pages/ask-pages.ts'
 
@@ -54,13 +55,7 @@ function failing(annotations: readonly Place[]): void {
   )
 }
 
-async function rows(text: string, ...values: unknown[]): Promise<Record<string, unknown>[]> {
-  return (await live.database.pool.query(text, values)).rows
-}
-
-function scopeOf({ organizationId, documentId, annotationId }: Place) {
-  return { organizationIds: [organizationId], documentId, annotationId }
-}
+const rows = (text: string, ...values: unknown[]) => live.rows(text, ...values)
 
 async function detailsOf(runId: string): Promise<RunDetails> {
   return (await readRunDetails(live.database.pool, runId)) as RunDetails

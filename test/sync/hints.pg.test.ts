@@ -1,18 +1,16 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { jobs } from '../../jobs/index.ts'
 import type { App } from '../../src/worker/app.ts'
 import { addToCatalog, removeFromCatalog } from '../../src/features/catalog/change.ts'
 import { transaction } from '../../src/core/database/pool.ts'
 import * as runs from '../../src/core/database/statements/runs.ts'
-import { places } from '../../src/demo/catalog.ts'
 import { edit } from '../../src/demo/changes.ts'
 import type { HintScope } from '../../src/documents/hint.ts'
 import { UsageError } from '../../src/base/errors.ts'
 import { hint } from '../../src/features/refresh/hint.ts'
 import { stopRun } from '../../src/core/run/stop.ts'
-import { startWorker } from '../../src/worker/worker.ts'
 import { openLive, settled } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
+import { busyPlace, scopeOf } from '../helpers/places.ts'
 import { until } from '../helpers/until.ts'
 
 /** Hints are given in parallel: one transaction each, on the connections of one process. */
@@ -39,20 +37,13 @@ async function refresh(budget: number | null): Promise<void> {
   ])
 }
 
-async function rows(sql: string): Promise<Record<string, unknown>[]> {
-  return (await live.database.pool.query(sql)).rows
-}
-
-const place = () => {
-  const [first] = places(live.world)
-  if (first === undefined) throw new Error('an empty world')
-  return first
-}
+const rows = (sql: string) => live.rows(sql)
+const place = () => busyPlace(live.world, 1)
+const thread = (): HintScope => scopeOf(place())
 const document = (): HintScope => {
   const { organizationId, documentId } = place()
   return { organizationIds: [organizationId], documentId }
 }
-const thread = (): HintScope => ({ ...document(), annotationId: place().annotationId })
 /** How many annotations the document has. */
 const annotations = () =>
   [...live.world.annotationIds(place().organizationId, place().documentId)].length
@@ -135,8 +126,7 @@ describe('without refresh', () => {
   })
 
   test('what changed is in the tables, whatever SYNC_OPERATIONS says', async () => {
-    const working = await live.openApp({ SYNC_OPERATIONS: 'users' })
-    const worker = await startWorker(working, jobs, { keepsSchedule: false })
+    const worker = await live.openWorker({ SYNC_OPERATIONS: 'users' })
     try {
       const { hinted, items } = await give(thread())
       await app.deliver(items)
@@ -175,11 +165,6 @@ describe('with refresh', () => {
     for (const each of await giveMany(thread())) expect(each).toEqual({ hinted, items: [] })
     expect(await noted()).toEqual(once)
     expect(await rows('select from sync.runs')).toEqual([])
-  })
-
-  test('many at once too', async () => {
-    await giveMany(thread())
-    expect(await noted()).toMatchObject([{ waits: true }])
   })
 
   test('one that a worker has taken waits for another look', async () => {

@@ -47,7 +47,7 @@ describe.each(QUEUE_KINDS)('the main job with its queue on %s', (kind) => {
   test.skipIf(isMissing(kind))(
     'a program that enqueues what there is not, or wrong data, is told so at once, and nothing starts',
     async () => {
-      const worker = await startWorker(app, jobs, { keepsSchedule: false })
+      const worker = await live.openWorker()
       for (const name of ['constructor', '__proto__', 'no-such-job'])
         expect(await failureOf(name, {})).toBe(`There is no job named "${name}".`)
       expect(await failureOf('start-run', { scope: { organizationId: 'a' } })).toContain(
@@ -61,10 +61,7 @@ describe.each(QUEUE_KINDS)('the main job with its queue on %s', (kind) => {
   test.skipIf(isMissing(kind))(
     'a worker that is stopped gives back what it holds of a run, and another one goes on with it',
     async () => {
-      const start = async () => {
-        const own = await live.openApp({ SYNC_CONCURRENCY: '2' })
-        return startWorker(own, jobs, { keepsSchedule: false })
-      }
+      const start = () => live.openWorker({ SYNC_CONCURRENCY: '2' })
       const letGo = holdAnswers()
       const { id = '' } = await queue.add('start-run', {})
       const first = await start()
@@ -88,7 +85,6 @@ describe.each(QUEUE_KINDS)('the main job with its queue on %s', (kind) => {
   test.skipIf(isMissing(kind))(
     'a nightly run that comes due while one is under way does not start a second',
     async () => {
-      const runs = `from sync.runs where trigger = 'schedule'`
       const letGo = holdAnswers()
       live.standIn.calls.reset()
       const worker = await startWorker(await live.openApp(), jobs, { keepsSchedule: true })
@@ -101,10 +97,10 @@ describe.each(QUEUE_KINDS)('the main job with its queue on %s', (kind) => {
         (await queue.getFailed()).find(({ name }) => name === NIGHTLY),
       )
       expect(refused.failedReason).toBe('A run by schedule is under way already.')
-      const { rows } = await live.database.pool.query(`select run_id ${runs}`)
-      expect(rows).toHaveLength(1)
+      const runs = await live.rows(`select run_id from sync.runs where trigger = 'schedule'`)
+      expect(runs).toHaveLength(1)
       letGo()
-      expect(await settled(live.database, rows[0].run_id)).toMatchObject({ status: 'succeeded' })
+      expect(await settled(live.database, runs[0].run_id)).toMatchObject({ status: 'succeeded' })
       expect((await queue.getJobScheduler(NIGHTLY))?.pattern).toBe('0 2 * * *')
       await worker.stop()
     },

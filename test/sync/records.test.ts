@@ -195,7 +195,7 @@ test('of two records of one user the same one is stored, in whichever order they
   const [forth, back] = [read(USERS, one, other), read(USERS, other, one)]
   const kept = forth.texts?.get('u' as never)
   expect([one, other]).toContain(kept)
-  const reason = 'userId is in the answer twice, with different content'
+  const reason = 'userId is in the response twice, with different content'
   for (const { byId, rejects, texts } of [forth, back]) {
     expect(userColumns(byId.get('u' as never)).name).toBe(JSON.parse(kept ?? '').name)
     expect(texts?.get('u' as never)).toBe(kept)
@@ -209,7 +209,7 @@ test('a response is refused where the rejected texts are more than 32 million ch
   expect(long).toHaveLength(16_000_000)
   expect(read(USERS, long, long).rejects).toHaveLength(2)
   expect(() => read(USERS, long, long, '{}')).toThrow(
-    'Too many or too long records or members of an answer with 3 records cannot be stored: nothing of it was stored.',
+    'Too many or too long records or members of a response with 3 records cannot be stored: nothing of it was stored.',
   )
 })
 

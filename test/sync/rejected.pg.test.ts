@@ -172,7 +172,7 @@ test('the second of two equal records loses nothing: it is reported, and the run
   const run = await live.run()
   expect(run).toMatchObject({ status: 'succeeded', problem: null, records_rejected: 1 })
   expect((await collabSync.listRejectedRecords()).items).toMatchObject([
-    { isWhole: false, reason: 'commentId is in the answer twice, with equal content' },
+    { isWhole: false, reason: 'commentId is in the response twice, with equal content' },
   ])
   expect(await verifyAll()).toMatchObject({ differing: 0, setAside: 0 })
 })

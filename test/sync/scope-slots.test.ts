@@ -25,8 +25,7 @@ test('begins batch after batch in the order in which they came, and no more than
 
 test('begins others while scopes wait for another try, three in the slot of four', async () => {
   const slots = new ScopeSlots(4)
-  let end = (): void => {}
-  const ended = new Promise<void>((resolve) => (end = resolve))
+  const { ended, end } = latch()
   const failed: (() => void)[] = []
   const all = slots.each(range(50), NEVER, (_, onFailedTry) => {
     failed.push(onFailedTry)
@@ -55,8 +54,7 @@ test('begins others while scopes wait for another try, three in the slot of four
 test('a batch that is given up waits for what it began, and gives its slots to the others', async () => {
   const slots = new ScopeSlots(4)
   const given = new AbortController()
-  let end = (): void => {}
-  const held = new Promise<void>((resolve) => (end = resolve))
+  const { ended: held, end } = latch()
   const ended: number[] = []
   const slow = slots.each(range(20), { ...NEVER, signal: given.signal }, async (scope) => {
     await held
@@ -65,9 +63,12 @@ test('a batch that is given up waits for what it began, and gives its slots to t
   let isOver = false
   slow.catch(() => (isOver = true))
   const next: number[] = []
-  const other = slots.each(range(20), NEVER, async (scope) => {
+  const other = slots.each(range(20), NEVER, async (scope) => void next.push(scope))
+  // Given up while it waits for the others to begin, it begins none.
+  const waiting = slots.each([-1], { ...NEVER, signal: given.signal }, async (scope) => {
     next.push(scope)
   })
+  waiting.catch(() => {})
   const reason = new Error('given up')
   await setImmediate()
   given.abort(reason)
@@ -76,41 +77,17 @@ test('a batch that is given up waits for what it began, and gives its slots to t
   end()
 
   await expect(slow).rejects.toBe(reason)
+  await expect(waiting).rejects.toBe(reason)
+  await expect(slots.each([-1], { ...NEVER, signal: given.signal }, fails)).rejects.toBe(reason)
+  await slots.each([], NEVER, fails)
   expect(ended).toEqual(range(8))
   await other
   expect(next).toEqual(range(20))
 })
 
-test('a batch that is given up while another one begins its scopes ends at once', async () => {
-  const slots = new ScopeSlots(1)
-  let goOn = (): void => {}
-  const held = new Promise<void>((resolve) => (goOn = resolve))
-  const first = slots.each(range(9), NEVER, () => held)
-  const given = new AbortController()
-  const begun: number[] = []
-  const second = slots.each(range(5), { ...NEVER, signal: given.signal }, async (scope) => {
-    begun.push(scope)
-  })
-  await setImmediate()
-  given.abort(new Error('given up'))
-
-  await expect(second).rejects.toThrow('given up')
-  expect(begun).toEqual([])
-  goOn()
-  await first
-})
-
-test('a batch of no scopes ends, and one that was given up before begins none', async () => {
-  const slots = new ScopeSlots(1)
-  await slots.each([], NEVER, () => Promise.reject(new Error('no scope')))
-  const aborted = { ...NEVER, signal: AbortSignal.abort(new Error('given up')) }
-  await expect(slots.each([1], aborted, async () => {})).rejects.toThrow('given up')
-})
-
 test('scopes of high priority wait for none of normal priority, nor for the batch that begins them', async () => {
   const slots = new ScopeSlots(4)
-  let end = (): void => {}
-  const ended = new Promise<void>((resolve) => (end = resolve))
+  const { ended, end } = latch()
   const begun: string[] = []
   const work = (scope: string) => {
     begun.push(scope)
@@ -129,6 +106,14 @@ test('scopes of high priority wait for none of normal priority, nor for the batc
   await Promise.all(all)
   expect(begun).toHaveLength(27)
 })
+
+const fails = () => Promise.reject(new Error('no scope'))
+
+function latch() {
+  let end = (): void => {}
+  const ended = new Promise<void>((resolve) => (end = resolve))
+  return { ended, end: () => end() }
+}
 
 function range(length: number): number[] {
   return Array.from({ length }, (_, n) => n)

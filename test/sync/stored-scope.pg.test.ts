@@ -1,8 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { jobs } from '../../jobs/index.ts'
 import { readRun } from '../../src/client/run-reports.ts'
 import { startRun } from '../../src/core/run/start.ts'
-import { startWorker } from '../../src/worker/worker.ts'
 import { openLive, settled } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 
@@ -19,7 +17,7 @@ test('a run that another version narrowed in its own way fails at once, and can 
   const { pool } = live.database
   await pool.query(`update sync.runs set scope = '{"regions":["eu"]}' where run_id = $1`, [runId])
   await app.deliver(items)
-  const worker = await startWorker(app, jobs, { keepsSchedule: false })
+  const worker = await live.openWorker()
   const row = await settled(live.database, runId)
   await worker.stop()
   expect(row).toMatchObject({

@@ -38,29 +38,24 @@ test('are empty for an empty thread and for one without times or authors', async
 })
 
 test.each([
-  ['while only one author wrote', [comment(1, 'ann', at(1)), comment(2, 'ann', at(2))], null],
-  ['where the first author is unknown', [comment(1, null, at(1)), comment(2, 'bob', at(2))], null],
+  ['only one author wrote', [comment(1, 'ann', at(1)), comment(2, 'ann', at(2))], null],
+  ['the first author is unknown', [comment(1, null, at(1)), comment(2, 'bob', at(2))], null],
   [
-    'where of two at the same time the one with the lower ID has no author',
+    'of two at the same time the one with the lower ID has no author',
     [comment(2, 'bob', at(1)), comment(1, null, at(1)), comment(9, 'ann', at(9))],
     null,
   ],
-])('have no answer %s', async (_where, thread, answer) => {
-  expect(await factsOf(thread)).toMatchObject({ answer })
-})
-
-test.each([
   [
-    'the lower ID of two at the same time',
+    'of two at the same time the one with the lower ID is the first',
     [comment(2, null, at(1)), comment(1, 'bob', at(1)), comment(9, 'ann', at(9))],
     at(9),
   ],
   [
-    'the one with a time',
+    'the one with a time is the first',
     [comment(1, 'bob', null), comment(2, 'ann', at(5)), comment(9, 'bob', at(9))],
     at(9),
   ],
-])('take as the first comment %s', async (_which, thread, answer) => {
+])('have an answer or none where %s', async (_where, thread, answer) => {
   expect(await factsOf(thread)).toMatchObject({ answer })
 })
 

@@ -59,7 +59,7 @@ test.each([
       const { problem } = await live.run({ settings })
       expect(problem).toContain(`: ${cause}`)
       expect(problem).toMatch(
-        / No answer came from the service: is COLLAB_API_URL right\? `collab-sync doctor` checks it\.$/,
+        / The service did not respond to any call: check COLLAB_API_URL with `collab-sync doctor`\.$/,
       )
     } finally {
       server.close()
@@ -73,7 +73,7 @@ test('a worker that does not trust the certificate leaves the run to the others,
   const { pool } = live.database
   await pool.query(
     `insert into sync.workers (worker_id, started_at, heartbeat_at, calls_in_flight, calls_limit)
-    values ('another', now(), now(), 0, 8)`,
+    values ('another', now(), now() + interval '1 hour', 0, 8)`,
   )
   const worker = await live.openWorker({ COLLAB_API_URL: untrusted.url })
   const { sync } = worker.app

@@ -124,16 +124,19 @@ test('an old comment that the tables have wrong is an error', async () => {
 test('of some comments or users these alone are compared, by their IDs', async () => {
   await live.run()
   const place = busyPlace(live.world)
-  const [lost, gone, wrong] = live.world.comments(place) as readonly { commentId: number }[]
+  const [lost, gone, wrong, deleted] = live.world.comments(place) as readonly {
+    commentId: number
+  }[]
   const [user, unlisted] = live.world.users(place.organizationId) ?? []
   await tamper('delete from collab_store.comments where', place, lost)
   await tamper(`update collab_store.comments set status = 'x' where`, place, wrong)
-  deleteComment(live.world, place, gone?.commentId as number)
+  await tamper('update collab_store.comments set deleted_at = changed_at where', place, deleted)
+  for (const each of [gone, deleted]) deleteComment(live.world, place, each?.commentId as number)
   await live.database.pool.query(
     `update collab_store.users set listed = false, name = case user_id when $1 then 'x' else name end`,
     [user?.userId],
   )
-  const commentIds = [lost?.commentId, gone?.commentId]
+  const commentIds = [lost, gone, deleted].map((each) => each?.commentId)
   const { heard } = await verifyWith({ scope: parseScope({ ...scopeOf(place), commentIds }) })
   expect(heard).toMatchObject([
     { id: lost?.commentId, kind: 'missing' },

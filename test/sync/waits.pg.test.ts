@@ -11,9 +11,8 @@ import { time } from '../../src/documents/format.ts'
 import { createLog } from '../../src/base/log.ts'
 import type { ServiceSettings } from '../../src/settings/settings.ts'
 import type { Settings } from '../../src/settings/table.ts'
-import { startRun } from '../../src/core/run/start.ts'
 import { startWorker } from '../../src/worker/worker.ts'
-import { openLive, settled } from '../helpers/live.ts'
+import { openLive, settled, startOn } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 import { startRelay } from '../helpers/relay.ts'
 import { until } from '../helpers/until.ts'
@@ -43,7 +42,7 @@ test('a throttled run says so on its page, in status and in the log, with its ne
   await using worker = await startLogged({ SYNC_THROTTLED_MAX_MS: '600000' })
   const runId = await worker.startRun()
   const { run, wait } = await waitOf(runId, 'throttled', (found) => found.until !== null)
-  const sentence = `Waiting since ${time(wait.since)}: the service answers that it gets too many calls (HTTP 503). Next try at ${time(wait.until as Date)}. Gives up at ${time(wait.givesUpAt as Date)} (SYNC_THROTTLED_MAX_MS).`
+  const sentence = `Waiting since ${time(wait.since)}: the service throttles the calls (HTTP 503). Next try at ${time(wait.until as Date)}. Gives up at ${time(wait.givesUpAt as Date)} (SYNC_THROTTLED_MAX_MS).`
   expect(wait).toMatchObject({ sentence, workers: 1, ofWorkers: 1 })
   expect(Number(wait.givesUpAt) - Number(wait.since)).toBeCloseTo(600_000, -2)
   expect(describeRun(run)).toContain(sentence)
@@ -51,7 +50,7 @@ test('a throttled run says so on its page, in status and in the log, with its ne
   const words = wordsOf(await pages.get(`/runs/${runId}`))
   await pages.close()
   expect(words).toMatch(
-    /Waiting since .*Z: the service answers .* \(HTTP 503\).* Gives up at .*Z \(SYNC_THROTTLED_MAX_MS\)\./,
+    /Waiting since .*Z: the service throttles .* \(HTTP 503\).* Gives up at .*Z \(SYNC_THROTTLED_MAX_MS\)\./,
   )
   const [line] = worker.logged('throttled')
   expect(line?.msg).toMatch(/^Waiting since .* Gives up at /)
@@ -146,12 +145,7 @@ async function startLogged(settings: Record<string, string> = {}) {
   return {
     app,
     logged: (kind: string) => lines.filter(({ waiting }) => waiting === kind),
-    async startRun(): Promise<string> {
-      const request = { trigger: 'cli', scope: {}, requestKey: null } as const
-      const { runId, items } = await startRun(app.sync, request)
-      await app.deliver(items)
-      return runId
-    },
+    startRun: () => startOn(app),
     async [Symbol.asyncDispose]() {
       await worker.stop()
       await app.close()

@@ -6,13 +6,13 @@ import { UsageError } from '../../base/errors.ts'
 import type { RunContext } from './context.ts'
 import { stopRun } from './stop.ts'
 
-/** An item that took so many workers down with it, or failed so often without progress, is given up. */
+/** After so many attempts without progress an item is given up. */
 export const ATTEMPTS_MAX = 8
 
 /**
- * Takes up an item of a run; the run's first item begins the run.
+ * Claims an item of a run; the run's first item begins the run.
  * @param options.isAgain as in claimItem
- * @returns null where there is nothing to do: it is done already, or its run is stopping, and is then skipped
+ * @returns null if the item is done already, or if its run is stopping, so that it is skipped
  */
 export async function startItem(
   context: RunContext,
@@ -25,7 +25,7 @@ export async function startItem(
     claim = await claimItem(database, ids, workerId, options)
   } catch (error) {
     if (!(error instanceof UsageError)) throw error
-    // It was made by another version. Every other try would fail as well.
+    // Another version made it: every retry would fail as well.
     const problem = `What this run asks for cannot be read by this version of collab-sync: ${error.message}`
     await stopRun(context, ids.runId, 'failed', problem)
     await items.skip.run(database, { ...ids, deadAfterS })
@@ -59,7 +59,7 @@ export function batchOf({ batchKey, operation, itemId }: Claim) {
 /** Scopes a batch can hold: the width of the bit strings in `sync.run_items`. */
 export const BATCH_SCOPES = 256
 
-/** Which scopes of a batch are wanted and which are committed, as bits. */
+/** The requested and the committed scopes of a batch, as bits. */
 export class DoneScopes {
   readonly #only: string | null
   #done: string
@@ -74,23 +74,19 @@ export class DoneScopes {
     return this.#done[scopeNo] !== '1' && (this.#only === null || this.#only[scopeNo] === '1')
   }
 
-  /** The bits as they will be once these scopes are committed too. */
+  /** The bits with these scopes committed. */
   bitsWith(scopeNos: readonly number[]): string {
     const bits = [...this.#done]
     for (const scopeNo of scopeNos) bits[scopeNo] = '1'
     return bits.join('')
   }
 
-  /** Takes the bits over, once they are committed. */
   committed(bits: string): void {
     this.#done = bits
   }
 }
 
-/**
- * Another claim has written to the batch while this one was in progress: its responses may be older than what is stored, so
- * they are discarded and fetched again under a new claim.
- */
+/** Another claim committed to the batch first. Responses of this one may be outdated: they are fetched again under a new claim. */
 export class SupersededError extends Error {
   override name = 'SupersededError'
 }

@@ -6,7 +6,7 @@ import type { Operation } from '../../base/errors.ts'
 import type { Log } from '../../base/log.ts'
 import type { CollabApi } from '../service/client.ts'
 
-/** What the life of a run needs: it is started, planned page by page, stopped or finished. */
+/** What starting, planning, stopping and finishing a run needs. */
 export interface RunContext {
   readonly collabApi: CollabApi
   readonly database: Database
@@ -17,44 +17,39 @@ export interface RunContext {
   readonly deadAfterS: number
   readonly runSignals: RunSignals
   /**
-   * The items whose batches this process works on, each with what ends its batch; null while the batch waits for another run
-   * that superseded it. An item that this worker claimed and that is not among them is lost.
+   * The items whose batches this process works on, each with the controller that ends its batch; null while the batch waits
+   * for a run that superseded it. Any other item that this worker claimed is lost.
    */
   readonly itemsInProgress: Map<number, AbortController | null>
   /** The operations of a run that names none. */
   readonly operations: readonly Operation[]
-  /** Called with what is done; left out without metrics. */
   readonly watch?: SyncWatch
 }
 
-/** Is called with what syncing does: for metrics. It must neither throw nor wait. */
+/** Callbacks for metrics. They must neither throw nor wait. */
 export interface SyncWatch {
-  /** Answers of one operation were committed; the counts are those of this commit alone. */
+  /** Responses of one operation were committed; the counts are those of this commit. */
   committed(operation: Operation, counts: Readonly<Counts>): void
   /** This process finished a run. */
   finished(run: FinishedRun): void
 }
 
-/** Forbidden calls of a run, without one that succeeded, after which key and token are checked. */
+/** Key and token are checked after so many forbidden calls of a run of which none succeeded. */
 export const SUSPICIOUS_REFUSALS = 5
 
-/** What this process knows of the forbidden calls of a run. */
+/** The forbidden calls of a run in this process. */
 export interface RunRefusals {
-  /** Whether the service returned a valid response for a scope of the run: key and token are accepted, even if other scopes are forbidden. */
+  /** True once the service returned a valid response for a scope of the run. */
   areCredentialsGood: boolean
   /** Scopes that were forbidden since key and token were last checked. */
   count: number
   readonly organizations: Set<number>
 }
 
-/**
- * The signals of the runs that this process works on, and what was refused to each: a signal aborts when its run is to end
- * early, so that calls in flight and calls that wait are given up at once.
- */
+/** Signals and refusals of the runs that this process works on. A signal aborts calls in flight and waiting calls when its run stops. */
 export class RunSignals {
   readonly #runs = new Map<string, { controller: AbortController; refusals: RunRefusals }>()
 
-  /** The run's signal; made when it is first needed. */
   signalOf(runId: string): AbortSignal {
     return this.#of(runId).controller.signal
   }
@@ -63,7 +58,7 @@ export class RunSignals {
     return this.#of(runId).refusals
   }
 
-  /** Whether this process works on the run, or did and does not know of its end yet. */
+  /** Whether this process works on the run, as far as it knows. */
   knows(runId: string): boolean {
     return this.#runs.has(runId)
   }
@@ -73,7 +68,7 @@ export class RunSignals {
     this.#runs.get(runId)?.controller.abort(new RunStoppedError(`Run ${runId} was stopped.`))
   }
 
-  /** Gives up the work in progress for every run, for another reason than their end. */
+  /** Gives up the work in progress for every run. */
   abortAll(reason: Error): void {
     for (const { controller } of this.#runs.values()) controller.abort(reason)
   }

@@ -1,9 +1,10 @@
+import type { Item } from '../database/claims.ts'
+import { isDataFault } from '../database/connection-errors.ts'
 import type { FailureCause } from '../database/runs.ts'
 import type { RowOf } from '../database/statement.ts'
 import * as items from '../database/statements/items.ts'
 import * as holds from '../database/statements/held.ts'
 import * as rejected from '../database/statements/rejected.ts'
-import type { wholeOfRun } from '../database/statements/rejected.ts'
 import * as runs from '../database/statements/runs.ts'
 import { count, counted, describeAnswer, describeHeld } from '../../documents/format.ts'
 import { logOfRun } from '../../base/log.ts'
@@ -50,16 +51,39 @@ export async function finishRun(
   })
 }
 
-/** Whole records that a run rejected and no user has set aside, and the most common reason. */
-type LostRecords = RowOf<typeof wholeOfRun>
+/** Items enqueued again at a time; the rest follows the next time. */
+const ITEMS_AT_A_TIME = 200
 
-/** Causes named one by one; a person reads no more. */
+/**
+ * Recovers lost items. Finishes runs that have no pending items, and enqueues items whose job is gone (Redis flushed or
+ * restarted without persistence, attempts exhausted, worker killed between commit and enqueue). An item that no worker has
+ * claimed may still have its job; enqueuing it again has no effect, since jobs are deduplicated by key.
+ */
+export async function recoverLostItems(
+  context: RunContext,
+  deliver: (items: readonly Item[]) => Promise<void>,
+): Promise<void> {
+  const { database, deadAfterS, workerId, itemsInProgress } = context
+  for (const { runId } of await items.unfinished.all(database)) {
+    await finishRun(context, runId).catch((error: unknown) => {
+      if (!isDataFault(error)) throw error
+      // One run that cannot be finished must not keep the others from it.
+      context.log.error({ runId, err: error }, 'a run cannot be finished')
+    })
+  }
+  const limit = ITEMS_AT_A_TIME
+  const inProgress = [...itemsInProgress.keys()]
+  const lost = await items.lost.all(database, { deadAfterS, limit, workerId, inProgress })
+  if (lost.length > 0) await deliver(lost)
+}
+
+/** Causes that are listed one by one. */
 const CAUSES_NAMED = 3
 
-/** Codes that say an operation is not to be had at all. */
+/** HTTP codes that show that an operation is not available at all. */
 const GATE_STATUSES = new Set([400, 403, 404, 405, 409, 410, 422, 501])
 
-/** Each operation is for one series of the service's client SDK (service-api.md, Versioning). */
+/** Each operation needs one series of the service's client SDK (service-api.md, Versioning). */
 const GATES: Readonly<Record<FailureCause['operation'], string>> = {
   users: 'Get Users is for client SDK v3 or earlier',
   comments:
@@ -67,16 +91,16 @@ const GATES: Readonly<Record<FailureCause['operation'], string>> = {
 }
 
 /**
- * What went wrong in a run, in a sentence or some for a person; null where nothing did.
- * @param isAnswered whether any scope was
- * @param held listings whose removals wait for a person
- * @param lost whole records that were rejected
+ * Describes the problems of a run in a few sentences; null if it has none.
+ * @param isAnswered whether the service returned a valid response for any scope
+ * @param held listings whose removals wait for approval
+ * @param lost whole records that were rejected and that no user has set aside, with the most common reason
  */
 function describeProblem(
   causes: readonly FailureCause[],
   isAnswered: boolean,
   held: number,
-  lost: LostRecords,
+  lost: RowOf<typeof rejected.wholeOfRun>,
 ): string | null {
   const sentences = [
     describeFailures(causes, isAnswered),
@@ -86,7 +110,7 @@ function describeProblem(
   return sentences.length === 0 ? null : sentences.join(' ')
 }
 
-function describeLost({ records, reason }: LostRecords): string | null {
+function describeLost({ records, reason }: RowOf<typeof rejected.wholeOfRun>): string | null {
   if (records === 0) return null
   const what = `${counted(records, 'whole record')} ${records === 1 ? 'was' : 'were'}`
   const why = reason === null ? '' : records === 1 ? ` (${reason})` : ` (mostly: ${reason})`
@@ -103,7 +127,7 @@ function describeFailures(causes: readonly FailureCause[], isAnswered: boolean):
       ? `; and ${counted(causes.length - CAUSES_NAMED, 'other cause')}`
       : ''
   const throttled = causes.some(({ errorStatus }) => errorStatus === 'throttled')
-    ? ' For longer than SYNC_THROTTLED_MAX_MS the service answered every call that it gets too many.'
+    ? ' The service throttled every call for longer than SYNC_THROTTLED_MAX_MS.'
     : ''
   const areAllForbidden =
     !isAnswered && failed >= SUSPICIOUS_REFUSALS && causes.every(isForbiddenCause)
@@ -127,14 +151,14 @@ export const CREDENTIALS =
 const FORBIDDEN = ` Every call was refused: check ${CREDENTIALS}.`
 
 const ELSEWHERE =
-  ' No answer came from the service: is COLLAB_API_URL right? `collab-sync doctor` checks it.'
+  ' The service did not respond to any call: check COLLAB_API_URL with `collab-sync doctor`.'
 
 function describeCause(cause: FailureCause): string {
   const { operation, httpStatus, errorStatus, scopes, organizations } = cause
   const where = organizations > 1 ? ` in ${count(organizations)} organizations` : ''
   if (errorStatus === 'breaker_open')
-    return `${scopes} of ${operation}${where} not asked, after such failures`
-  if (errorStatus === 'throttled') return `${scopes} of ${operation}${where} not asked`
+    return `${scopes} of ${operation}${where} skipped after such failures`
+  if (errorStatus === 'throttled') return `${scopes} of ${operation}${where} skipped`
   return `${scopes} of ${operation}${where}: ${describeAnswer({ httpStatus, errorStatus })}`
 }
 

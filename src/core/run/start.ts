@@ -1,5 +1,5 @@
 import { noteAction } from '../database/actions.ts'
-import { toItems } from '../database/claims.ts'
+import { isNarrowClaim, toItems } from '../database/claims.ts'
 import type { Item } from '../database/claims.ts'
 import { rolledBack, transaction } from '../database/pool.ts'
 import type { Client } from '../database/pool.ts'
@@ -19,18 +19,18 @@ import { notInCatalog, UsageError } from '../../base/errors.ts'
 import type { Operation } from '../../base/errors.ts'
 import { nothingToRetry } from '../../documents/format.ts'
 import { describeSpan, withSpan } from '../../base/trace.ts'
-import { DoneScopes } from './claim.ts'
+import { DoneScopes, startItem } from './claim.ts'
 import type { RunContext } from './context.ts'
 
-/** A run and the items to hand to the queue. */
+/** A run and the items to enqueue. */
 export interface StartedRun {
   readonly runId: string
   readonly items: readonly Item[]
 }
 
 /**
- * Makes a run with its first items, in one transaction. The same request key makes one run, however often it comes.
- * @throws UsageError naming what the catalog lacks, or where there is nothing to do
+ * Creates a run with its first items, in one transaction. Requests with the same key create one run.
+ * @throws UsageError naming what the catalog lacks, or if there is nothing to do
  */
 export async function startRun(
   context: Pick<RunContext, 'database' | 'operations'>,
@@ -45,7 +45,7 @@ export async function startRun(
   })
 }
 
-/** Makes a run in the caller's transaction; see {@link startRun}. */
+/** Creates a run in the caller's transaction; see {@link startRun}. */
 export async function makeRun(
   client: Client,
   request: NewRun,
@@ -58,7 +58,9 @@ export async function makeRun(
   if (planned.length === 0) {
     const { failedOf, failing, scope } = request
     if (failing) throw new UsageError(`Nothing fails in this scope: ${describeScope(scope)}.`)
-    throw failedOf === undefined ? nothingToDo(scope) : await nothingFails(client, failedOf)
+    if (failedOf === undefined) throw nothingToDo(scope)
+    const failuresByState = await failures.states.one(client, { runId: failedOf })
+    throw new UsageError(nothingToRetry({ runId: failedOf, failuresByState }))
   }
   if (request.by !== undefined) await noteAction(client, request.by, 'run_requested', { runId })
   return { runId, items: planned }
@@ -71,7 +73,7 @@ async function existing(client: Client, { requestKey, trigger }: NewRun): Promis
   throw new UsageError(`A run by ${trigger} is under way already.`)
 }
 
-/** Plans a run with its first page where it syncs organizations as a whole, and otherwise with all of its batches. */
+/** Plans the first page of a run that syncs whole organizations, or all batches of any other run. */
 async function plan(
   client: Client,
   runId: string,
@@ -105,8 +107,40 @@ async function plan(
   return toItems({ runId, isNarrow: true }, planned)
 }
 
+/** Organizations of a page: few, so that the first call is made at once. */
+const ORGANIZATIONS_A_PAGE = 200
+/** Batches of each organization in its first page; doubled with every page, so that large ones end in few pages. */
+const BATCHES_OF_EACH = 8
+const BATCHES_A_PAGE_MAX = 256
+
 /**
- * What a scope names must be in the catalog: a typing error must not look like an empty document.
+ * Plans one page of a run: organizations with the first batches of each, or the next batches of one large organization.
+ * @returns the items that follow; none if the page is planned already
+ */
+export async function planPage(
+  context: RunContext,
+  ids: { runId: string; itemId: number },
+): Promise<Item[]> {
+  const claim = await startItem(context, ids)
+  if (claim === null) return []
+  const { kind, round, scope } = claim
+  const page = { ...ids, operations: operationsOf(scope, context.operations) }
+  const planned = await (kind === 'page-organizations'
+    ? items.pageOrganizations.all(context.database, {
+        ...page,
+        organizationIds: scope.organizationIds ?? null,
+        limit: ORGANIZATIONS_A_PAGE,
+        batchesOfEach: BATCHES_OF_EACH,
+      })
+    : items.pageDocuments.all(context.database, {
+        ...page,
+        limit: Math.min(BATCHES_OF_EACH * 2 ** round, BATCHES_A_PAGE_MAX),
+      }))
+  return toItems({ runId: ids.runId, isNarrow: isNarrowClaim(claim) }, planned)
+}
+
+/**
+ * Checks that the catalog has what a scope names: a typing error must not look like an empty document.
  * @throws UsageError naming what it lacks
  */
 export async function checkInCatalog(client: Client, scope: Scope): Promise<void> {
@@ -119,12 +153,7 @@ export async function checkInCatalog(client: Client, scope: Scope): Promise<void
   if (missing !== undefined) throw notInCatalog(missing.what, missing.id ?? '')
 }
 
-async function nothingFails(client: Client, runId: string): Promise<UsageError> {
-  const failuresByState = await failures.states.one(client, { runId })
-  return new UsageError(nothingToRetry({ runId, failuresByState }))
-}
-
-/** The error where the catalog holds nothing of a scope. */
+/** The error if the catalog has nothing of a scope. */
 export function nothingToDo(scope: Scope): UsageError {
   return new UsageError(
     scope.documentId === undefined
@@ -133,24 +162,23 @@ export function nothingToDo(scope: Scope): UsageError {
   )
 }
 
-/** A scope and the batch it lies in. */
+/** A scope and its batch. */
 export interface ScopeInBatch {
   readonly batchKey: number
   readonly operation: Operation
   readonly scope: BatchScope
 }
 
-/** What scopes are wanted. */
+/** Selects scopes. */
 export type ScopesRequest = Pick<NewRun, 'scope' | 'failedOf' | 'failing'>
 
-/** The rest of a run that is made and taken back; with these it never meets another one. */
+/** Of a run that is rolled back: it cannot conflict with another run. */
 export const AS_RUN = { trigger: 'cli', requestKey: null } as const
 
 const BATCHES_A_PAGE = 100
 
 /**
- * The scopes that a run would fetch, batch by batch, without making it: the run is planned by the same statements in a
- * transaction that is rolled back.
+ * The scopes that a run would fetch, batch by batch: the same statements plan it in a transaction that is rolled back.
  * @throws UsageError as startRun does
  */
 export async function* scopesOfRun(
@@ -166,7 +194,7 @@ export async function* scopesOfRun(
   }
 }
 
-/** How many scopes a run would fetch, without making it. @throws UsageError as startRun does */
+/** How many scopes a run would fetch. @throws UsageError as startRun does */
 export async function countScopes(
   { database, operations }: Pick<RunContext, 'database' | 'operations'>,
   request: ScopesRequest,

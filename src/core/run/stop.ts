@@ -9,11 +9,10 @@ import { CREDENTIALS, finishRun } from './finish.ts'
 
 /**
  * Ends a run early: work in progress is given up here at once and in other processes within a heartbeat, scopes that were not
- * fetched are skipped, and what is stored stays. The process that gives up the last of its work finishes it: this one, if none
- * has any.
- * @param as its final status: `failed` (such as for refused credentials) or `cancelled` (by a person or program)
- * @param problem why, in one sentence for a person
- * @param of.stoppedFor why the service could not be called, where that is why
+ * fetched are skipped, and stored data is kept. The process that gives up its last work finishes the run.
+ * @param as its final status: `failed` (such as for refused credentials) or `cancelled` (by a user or program)
+ * @param problem why, in one sentence
+ * @param of.stoppedFor set if the service could not be called
  * @param of.by the user or program that cancels it
  * @returns false if it is finished or stopping already
  */

@@ -10,7 +10,7 @@ import { ClaimedBatch } from './claimed-batch.ts'
 import type { RuledClaim, SyncContext } from './context.ts'
 import { noteRefusals } from './credentials.ts'
 
-/** Upper limits of the first random wait for another run that writes to the same batch, and of any such wait. */
+/** Upper limits of the first and of any random wait for another run that writes to the same batch. */
 const SUPERSEDED_WAIT_MS = 500
 const SUPERSEDED_WAIT_MAX_MS = 15_000
 
@@ -25,7 +25,7 @@ export async function syncBatch(
   context: SyncContext,
   ids: { runId: string; itemId: number },
 ): Promise<void> {
-  const { itemsInProgress, log, rules, sentCalls } = context
+  const { drained, itemsInProgress, log, rules, runSignals, sentCalls } = context
   try {
     for (let timesSuperseded = 0; ; timesSuperseded++) {
       const ended = new AbortController()
@@ -38,9 +38,11 @@ export async function syncBatch(
       } catch (error) {
         if (!(error instanceof SupersededError)) throw error
         log.info('another run writes to the same batch: claiming the item again')
-        // In progress, with nothing to abort.
+        // The claim that commits first continues. This one waits with exponential backoff, with nothing to abort.
         itemsInProgress.set(ids.itemId, null)
-        await waitForOther(context, ids.runId, timesSuperseded)
+        const limitMs = Math.min(SUPERSEDED_WAIT_MAX_MS, SUPERSEDED_WAIT_MS * 2 ** timesSuperseded)
+        const signals = [runSignals.signalOf(ids.runId), drained]
+        await sleep(Math.random() * limitMs, AbortSignal.any(signals))
       }
     }
   } finally {
@@ -166,15 +168,4 @@ async function stopOrWithdraw(
     stoppedFor: isOfCredentials ? 'credentials' : 'unreachable',
   })
   return null
-}
-
-/** Waits for the run that wrote to the batch first, longer each time; that run continues undisturbed. */
-async function waitForOther(
-  { drained, runSignals }: SyncContext,
-  runId: string,
-  timesSuperseded: number,
-): Promise<void> {
-  const limitMs = Math.min(SUPERSEDED_WAIT_MAX_MS, SUPERSEDED_WAIT_MS * 2 ** timesSuperseded)
-  const stopped = runSignals.signalOf(runId)
-  await sleep(Math.random() * limitMs, AbortSignal.any([stopped, drained]))
 }

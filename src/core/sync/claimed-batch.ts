@@ -106,15 +106,8 @@ export class ClaimedBatch {
   ): Promise<AskedResult> {
     const { onFailedTry, isWritten } = options
     const result = await this.#fetch(scope, onFailedTry)
-    try {
-      if (isWritten === undefined || isWritten(result)) this.add(result)
-      return result
-    } catch (error) {
-      // A bug that one result triggers must not end the batch, because it would recur with each claim.
-      const failed = this.#failed(scope, error)
-      this.add(failed)
-      return failed
-    }
+    if (isWritten === undefined || isWritten(result)) this.add(result)
+    return result
   }
 
   async #fetch(scope: BatchScope, onFailedTry?: () => void): Promise<AskedResult> {

@@ -39,15 +39,12 @@ export interface RuledClaim extends Claim {
   readonly rules: Rules
 }
 
-/** What the writers need to know of a claim. */
-export type WritersClaim = Pick<
-  RuledClaim,
-  'runId' | 'claimNo' | 'batchXmin' | 'claimedAt' | 'at' | 'trigger' | 'onlyScopes' | 'rules'
->
-
 /** What the writers of one commit share. */
 export interface Committing {
-  readonly claim: WritersClaim
+  readonly claim: Pick<
+    RuledClaim,
+    'runId' | 'claimNo' | 'batchXmin' | 'claimedAt' | 'at' | 'trigger' | 'onlyScopes' | 'rules'
+  >
   readonly batchKey: number
   readonly operation: Operation
   /** Fraction of a listing whose loss is suspicious, `SYNC_SHRINK_LIMIT`. */

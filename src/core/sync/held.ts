@@ -6,16 +6,16 @@ import { storeListings } from '../database/scopes.ts'
 import type { RowOf } from '../database/statement.ts'
 import * as holds from '../database/statements/held.ts'
 import * as scopes from '../database/statements/scopes.ts'
-import * as users from '../database/statements/users.ts'
-import { leaveMembers, readMembers, unlistUsers } from '../database/users.ts'
+import { leaveMembers, unlistUsers } from '../database/users.ts'
 import { UsageError } from '../../base/errors.ts'
 import { counted, scopePath } from '../../documents/format.ts'
+import { readListings } from './compare/listings.ts'
 import type { SyncContext } from './context.ts'
 
 type TakenHold = RowOf<typeof holds.take>
 type HeldPlace = RowOf<typeof holds.byOrganization>
 
-/** What a person decides about held listings. */
+/** A person's decision about held removals. */
 export interface HeldDecision {
   /** accepted: the missing users leave. refused: they stay, and the same response is not held again. */
   readonly resolution: 'accepted' | 'refused'
@@ -23,7 +23,7 @@ export interface HeldDecision {
   readonly reason: string | null
 }
 
-/** Which of the listings that are held; those that all of the members given name. */
+/** Which held removals; each member that is given must match. */
 export interface HeldChoice {
   readonly heldId?: number | null
   /** The run that last received the response. */
@@ -31,7 +31,7 @@ export interface HeldChoice {
   readonly organizationId?: string | null
 }
 
-/** How many listings are held, as a person sees it before deciding. */
+/** How much is held, as a person sees it before deciding. */
 export interface HeldCounts {
   readonly listings: number
   /** Users missing from them; one who is missing from several is counted in each. */
@@ -59,12 +59,11 @@ const ALL = {
 }
 
 /**
- * Decides about held listings: each in a transaction of its own, so that what was decided stays if a later one fails; safe to
- * repeat.
+ * Accepts or refuses held removals, each in a transaction of its own: what was decided stays if a later one fails. Safe to repeat.
  * @param seen the counts that the person saw
- * @returns how many listings were decided, the run that last saw them (null where several did), how many users left, or stay
- * for it, and how many listings of the choice were not decided: because of `fault`, or because another decision or run came first
- * @throws UsageError where none of those is held, or they have changed since they were seen
+ * @returns `listings` that were decided; `users` who left or stay; `runId` of the run that last received them, null if there
+ *   are several; `left`, the listings that were not decided because of `fault`, another decision or another run
+ * @throws UsageError if none of them is held, or they have changed since they were seen
  */
 export async function decideHeld(
   { database }: Pick<SyncContext, 'database'>,
@@ -131,7 +130,7 @@ function describeChoice({ heldId, runId, organizationId }: HeldChoice): string {
   ].join('')
 }
 
-/** @returns how many users; null where the listing is not held any more, or another run has seen it since */
+/** @returns how many users; null if the listing is not held any more, or another run has received it since */
 async function decideOne(
   client: Client,
   { heldId, batchKey, runId }: HeldPlace,
@@ -151,34 +150,18 @@ async function decideOne(
 
 /** Takes the missing users out of the listing, if they are still in it. */
 async function removeMissing(client: Client, held: TakenHold): Promise<number> {
-  const present = await presentIn(client, held)
-  const leaving = held.missingUserIds.filter((userId) => present.has(userId))
-  await remove(client, held, leaving)
-  const scope = { kind: held.kind, key: held.scopeKey }
-  const recordCount = present.size - leaving.length
-  // Without digests, the next run reads the listing even if it is the same.
-  const forgotten = { scope, recordCount, bodyDigest: null, contentDigest: null }
-  await storeListings(client, [forgotten])
-  return leaving.length
-}
-
-async function presentIn(client: Client, { kind, scopeKey: key }: TakenHold): Promise<Set<string>> {
-  if (kind === 'organization') {
-    const listed = await users.readListed.all(client, { organizationKey: key })
-    return new Set(listed.map(({ userId }) => userId))
-  }
-  const members = (await readMembers(client, kind, [key])).get(key) ?? new Map<string, boolean>()
-  return new Set([...members].filter(([, hasLeft]) => !hasLeft).map(([userId]) => userId))
-}
-
-async function remove(
-  client: Client,
-  { kind, scopeKey: key, now }: TakenHold,
-  userIds: readonly string[],
-): Promise<void> {
-  if (kind === 'organization') await unlistUsers(client, key, userIds, now)
+  const { kind, scopeKey: key, missingUserIds, now } = held
+  const members = [...((await readListings(client, kind, [key])).get(key) ?? [])]
+  const present = new Set(members.flatMap(([userId, hasLeft]) => (hasLeft ? [] : [userId])))
+  const leaving = missingUserIds.filter((userId) => present.has(userId))
+  if (kind === 'organization') await unlistUsers(client, key, leaving, now)
   else {
-    const leaving = userIds.map((userId) => ({ key, userId }))
-    await leaveMembers(client, kind, leaving, now)
+    const memberships = leaving.map((userId) => ({ key, userId }))
+    await leaveMembers(client, kind, memberships, now)
   }
+  // Without digests, the next run reads the listing even if it is the same.
+  const forgotten = { bodyDigest: null, contentDigest: null }
+  const recordCount = present.size - leaving.length
+  await storeListings(client, [{ scope: { kind, key }, recordCount, ...forgotten }])
+  return leaving.length
 }

@@ -7,7 +7,9 @@ import { SupersededError } from '../run/claim.ts'
 import type { Fetching } from './fetch/scope.ts'
 import type { AskedResult, CommentsResult, FailedResult, UsersResult } from './fetch/result.ts'
 import { fetchScope } from './fetch/scope.ts'
+import type { CommentRecord } from './record/comment.ts'
 import { processingFault, tooManyRejected } from './record/received.ts'
+import type { UserRecord } from './record/user.ts'
 
 /** Whether an error concerns what was received, and not the run, the worker or a server: it then fails one record or scope. */
 export function isScopeFault(error: unknown): boolean {
@@ -24,18 +26,16 @@ export function isScopeFault(error: unknown): boolean {
 export function failedBy(scope: BatchScope, error: unknown): FailedResult {
   if (error instanceof CallError) return { outcome: 'failed', scope, error }
   const failure = new CallError(
-    `The answer ${processingFault(error)}. Nothing of it was stored. Please report this as a fault of collab-sync.`,
+    `The response ${processingFault(error)}. Nothing of it was stored. This is a bug in collab-sync: please report it.`,
     { kind: 'refused', errorStatus: 'could_not_be_processed', cause: error },
   )
   return { outcome: 'failed', scope, error: failure }
 }
 
-/** Tries whether some records of a response can be stored; whatever it writes is rolled back. @throws why they cannot */
-export type Trial = (part: CommentsResult | UsersResult) => Promise<void>
-
 /**
- * Fetches a scope again whose response could not be stored, and rejects just the records that are the reason. They are found
- * by halves: one bad record of a thousand takes about twenty trials.
+ * Fetches a scope again whose response could not be stored, and rejects only the records that PostgreSQL refuses. Bisection
+ * finds them: one bad record among 1,000 takes about 20 trials.
+ * @param trial writes some records of the response and rolls back. @throws if they cannot be stored
  * @throws as fetchScope; what a trial throws for another reason than the data
  */
 export async function isolateRecords(
@@ -43,7 +43,7 @@ export async function isolateRecords(
   operation: Operation,
   scope: BatchScope,
   narrowed: Pick<Scope, 'userIds' | 'commentIds'>,
-  trial: Trial,
+  trial: (part: CommentsResult | UsersResult) => Promise<void>,
 ): Promise<AskedResult> {
   // Without digests, the response is read even if it is the same.
   const unknown = { ...scope, bodyDigest: null, contentDigest: null }
@@ -53,19 +53,32 @@ export async function isolateRecords(
     unknown,
     narrowed,
   )
-  if (result.outcome === 'comments') {
-    const refused = await refusedOf(result.records, (records) =>
-      trial({ ...result, records, gone: [], rejects: [], incomplete: null }),
-    )
-    return without(result, refused, ({ commentId }) => commentId)
-  }
-  if (result.outcome !== 'users') return result
-  const refused = await refusedOf(result.records, (records) =>
-    trial({ ...result, records, rejects: [], incomplete: null }),
+  if (result.outcome !== 'comments' && result.outcome !== 'users') return result
+  const alone = { gone: [], rejects: [], incomplete: null }
+  const refused = await refusedOf<CommentRecord | UserRecord>(result.records, (records) =>
+    trial({ ...result, ...alone, records } as typeof result),
   )
-  const badIds = refused.map(({ record }) => record.userId)
-  const rejectedIds = new Set([...result.rejectedIds, ...badIds])
-  return without({ ...result, rejectedIds }, refused, ({ userId }) => userId)
+  const bad = new Set(refused.map(({ record }) => record))
+  const rejects = refused.map(({ record, error }) => ({
+    reason: processingFault(error),
+    record: result.texts?.get(idOf(record)) ?? '',
+    isWhole: true,
+  }))
+  const isOfUsers = result.outcome === 'users'
+  return {
+    ...result,
+    records: result.records.filter((record: CommentRecord | UserRecord) => !bad.has(record)),
+    rejects: [...result.rejects, ...rejects],
+    rejectedItems: result.rejectedItems + rejects.length,
+    ...(isOfUsers ? { rejectedIds: new Set([...result.rejectedIds, ...[...bad].map(idOf)]) } : {}),
+    // The next response must be read again, even if it is the same.
+    bodyDigest: null,
+    contentDigest: isOfUsers ? result.contentDigest : null,
+  } as typeof result
+}
+
+function idOf(record: CommentRecord | UserRecord): unknown {
+  return 'userId' in record ? record.userId : record.commentId
 }
 
 interface Refused<T> {
@@ -97,26 +110,3 @@ async function refusedOf<T>(
 
 /** Most records that are rejected in this way; with more, the response or the tables are at fault. */
 const REFUSED_MAX = 100
-
-/** A result without the records that were refused. */
-function without<R, T extends CommentsResult | UsersResult>(
-  result: T & { readonly records: readonly R[] },
-  refused: readonly Refused<R>[],
-  idOf: (record: R) => unknown,
-): T {
-  const bad = new Set(refused.map(({ record }) => record))
-  const rejects = refused.map(({ record, error }) => ({
-    reason: processingFault(error),
-    record: result.texts?.get(idOf(record)) ?? '',
-    isWhole: true,
-  }))
-  return {
-    ...result,
-    records: result.records.filter((record) => !bad.has(record)),
-    rejects: [...result.rejects, ...rejects],
-    rejectedItems: result.rejectedItems + rejects.length,
-    // The next response must be read again, even if it is the same.
-    bodyDigest: null,
-    contentDigest: result.outcome === 'comments' ? null : result.contentDigest,
-  }
-}

@@ -77,7 +77,7 @@ export class ReportedWaits {
       case 'throttled': {
         const status = error?.httpStatus ? ` (HTTP ${error.httpStatus})` : ''
         const what = error
-          ? `the service answers that it gets too many calls${status}.`
+          ? `the service throttles the calls${status}.`
           : 'the service throttles another process, and all processes pause.'
         return `${what}${until ? ` Next try at ${time(until)}.` : ''}${end}`
       }

@@ -28,19 +28,15 @@ export class Uncommitted {
     })
   }
 
-  get isEmpty(): boolean {
-    return this.#results.length === 0
-  }
-
   get isDue(): boolean {
-    if (this.isEmpty) return false
+    if (this.#results.length === 0) return false
     const isOld = performance.now() - this.#oldestAt >= COMMIT_AFTER_MS
     return isOld || this.#records >= COMMIT_AFTER_RECORDS
   }
 
   add(result: AskedResult): void {
     const { records, bytes } = sizeOf(result)
-    if (this.isEmpty) this.#oldestAt = performance.now()
+    if (this.#results.length === 0) this.#oldestAt = performance.now()
     this.#results.push(result)
     this.#records += records
     this.#memory.resize(this.#memory.bytes + bytes)

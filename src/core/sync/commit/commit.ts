@@ -1,7 +1,7 @@
 import type { Counts } from '../../../documents/counts.ts'
 import type { ItemCommit } from '../../database/claims.ts'
 import { insertFailures, noteRejected } from '../../database/failures.ts'
-import type { RejectedRecord, ScopeFailure } from '../../database/failures.ts'
+import type { ScopeFailure } from '../../database/failures.ts'
 import { transaction } from '../../database/pool.ts'
 import type { Client, Database } from '../../database/pool.ts'
 import { keepCheck, setCheck } from '../../database/scopes.ts'
@@ -9,9 +9,8 @@ import type { BatchScope, ScopeKind } from '../../database/scopes.ts'
 import type { On } from '../../database/statement.ts'
 import * as failureStatements from '../../database/statements/failures.ts'
 import * as scopes from '../../database/statements/scopes.ts'
-import type { Operation } from '../../../base/errors.ts'
 import { SupersededError } from '../../run/claim.ts'
-import type { Committing, RuledClaim, WritersClaim } from '../context.ts'
+import type { Committing, RuledClaim } from '../context.ts'
 import type { AskedResult, CommentsResult, UsersResult } from '../fetch/result.ts'
 import { digestOfRejected } from '../record/digest.ts'
 import type { RecordObserver } from '../record/records.ts'
@@ -42,8 +41,7 @@ export async function commitResponses(
 ): Promise<void> {
   const { counts, claim, record } = committing
   if (results.every((result) => isPlain(result, claim))) {
-    countUnchanged(counts, results)
-    countDone(counts, results)
+    countResults(counts, results, results)
     if (!(await record(database, { counts, ...end }))) throw new SupersededError()
     return
   }
@@ -87,20 +85,24 @@ export async function writeResults(
   await commitComments(client, committing, comments)
   const failures = failuresOf(results)
   await insertFailures(client, { runId: claim.runId, batchKey, operation }, failures)
-  const answers = [...users, ...comments]
+  const responses = [...users, ...comments]
   counts.recordsLost += await noteRejected(
     client,
     { runId: claim.runId, operation, isRefresh: claim.trigger === 'refresh' },
-    rejectedOf(operation, answers),
-    answers.filter(mayMissRejected).map(({ scope }) => scope),
+    responses.flatMap(({ scope, rejects }) =>
+      rejects.map((reject) => {
+        const digest = digestOfRejected(operation, scope, reject)
+        return { scope, ...reject, digest }
+      }),
+    ),
+    responses.filter(mayMissRejected).map(({ scope }) => scope),
   )
   const failed = failures.map(({ scope }) => scope)
   const notGood = new Set([...held, ...failed])
   const good = results.filter(({ scope }) => !notGood.has(scope))
   counts.scopesFailed += failures.length
   counts.scopesHeld += held.length
-  countUnchanged(counts, results)
-  countDone(counts, good)
+  countResults(counts, results, good)
   await noteChecks(client, committing, { good, failed, held })
   return listings
 }
@@ -143,17 +145,9 @@ function isOfPart(result: AskedResult): boolean {
   return (result.outcome === 'users' || result.outcome === 'comments') && !result.isListing
 }
 
-/** True where the one statement that records the item is all there is to write. */
-function isPlain(result: AskedResult, claim: WritersClaim): boolean {
-  return result.outcome === 'unchanged' && claim.onlyScopes === null && !result.scope.hasOwnCheck
-}
-
-function countUnchanged(counts: Counts, results: readonly AskedResult[]): void {
-  for (const result of results) {
-    if (result.outcome !== 'unchanged') continue
-    counts.recordsReceived += result.records
-    counts.recordsUnchanged += result.records
-  }
+/** True if the statement that records the item is all there is to write. */
+function isPlain({ outcome, scope }: AskedResult, { onlyScopes }: RuledClaim): boolean {
+  return outcome === 'unchanged' && onlyScopes === null && !scope.hasOwnCheck
 }
 
 const DONE: Readonly<Record<ScopeKind, keyof Counts>> = {
@@ -163,8 +157,18 @@ const DONE: Readonly<Record<ScopeKind, keyof Counts>> = {
   annotation: 'annotationsDone',
 }
 
-function countDone(counts: Counts, done: readonly AskedResult[]): void {
-  for (const { scope } of done) {
+/** Counts unchanged records, and the scopes that succeeded. */
+function countResults(
+  counts: Counts,
+  results: readonly AskedResult[],
+  good: readonly AskedResult[],
+): void {
+  for (const result of results) {
+    if (result.outcome !== 'unchanged') continue
+    counts.recordsReceived += result.records
+    counts.recordsUnchanged += result.records
+  }
+  for (const { scope } of good) {
     counts.scopesSucceeded += 1
     counts[DONE[scope.kind]] += 1
   }
@@ -183,18 +187,5 @@ function mayMissRejected(result: UsersResult | CommentsResult): boolean {
   const mayLack = result.outcome === 'users' && result.mayLackUsers
   return (
     result.isListing && !mayLack && result.incomplete === null && result.scope.bodyDigest === null
-  )
-}
-
-function rejectedOf(
-  operation: Operation,
-  results: readonly (UsersResult | CommentsResult)[],
-): RejectedRecord[] {
-  return results.flatMap(({ scope, rejects }) =>
-    rejects.map((reject) => ({
-      scope,
-      ...reject,
-      digest: digestOfRejected(operation, scope, reject),
-    })),
   )
 }

@@ -2,6 +2,7 @@ import type { UserColumns } from '../../../base/columns.ts'
 import { USER_SOURCES } from '../../database/users.ts'
 import type { StoredUser, UserRow } from '../../database/users.ts'
 import type { UsersResult } from '../fetch/result.ts'
+import type { CommentRecord } from '../record/comment.ts'
 import { digestOfUser } from '../record/digest.ts'
 
 /** Users of one organization as several responses show them, the best source of each. */
@@ -20,19 +21,12 @@ export function addListingUsers(candidates: UserCandidates, result: UsersResult)
   }
 }
 
-/** An author as a comment shows them. */
-export interface AuthorSighting {
-  /** Null where the comment names none. */
-  readonly author: UserColumns | null
-  readonly lastUpdated: string | null
-}
-
-/**
- * The authors of comments, each as the newest of their comments shows them. Authors who are in no listing get a row too.
- */
-export function authorsOf(sightings: Iterable<AuthorSighting>): UserCandidates {
+/** The authors of comments, each as their newest comment shows them. Authors who are in no listing get a row too. */
+export function authorsOf(
+  comments: Iterable<Pick<CommentRecord, 'author' | 'lastUpdated'>>,
+): UserCandidates {
   const newest = new Map<string, { author: UserColumns; lastUpdated: string | null }>()
-  for (const { author, lastUpdated } of sightings) {
+  for (const { author, lastUpdated } of comments) {
     if (author === null) continue
     const other = newest.get(author.userId)
     if (other === undefined || (lastUpdated ?? '') > (other.lastUpdated ?? ''))

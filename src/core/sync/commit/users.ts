@@ -77,16 +77,14 @@ async function holdSuspicious(
   const acceptAfter = committing.heldAcceptAfter ?? Infinity
   const listings: Listing[] = []
   for (const decision of decisions) {
-    const { result, changes, isSuspicious } = decision
+    const { changes, isSuspicious } = decision
     const repeats = isSuspicious ? await noteHeld(client, committing, decision) : 0
     const isRefused = repeats === null
     const isHeld = isSuspicious && !isRefused && repeats + 1 < acceptAfter
-    const stays = isHeld || isRefused || result.incomplete !== null
-    listings.push({ ...decision, isHeld, isRefused, leaving: stays ? [] : changes.missing })
+    const leaving = isHeld || isRefused ? [] : changes.missing
+    listings.push({ ...decision, isHeld, isRefused, leaving })
   }
-  const closed = listings.filter(
-    ({ result, isHeld, isRefused }) => !isHeld && !isRefused && result.incomplete === null,
-  )
+  const closed = listings.filter(({ isHeld, isRefused }) => !isHeld && !isRefused)
   if (closed.length > 0)
     await held.resolve.run(client, {
       kinds: closed.map(({ result }) => result.scope.kind),

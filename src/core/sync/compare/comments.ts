@@ -2,7 +2,7 @@ import type { StoredComment } from '../../database/comments.ts'
 import type { BatchScope } from '../../database/scopes.ts'
 import type { CommentRecord } from '../record/comment.ts'
 
-/** What a response changes of one annotation. */
+/** What a response changes in one annotation. */
 export interface CommentChanges {
   readonly added: readonly CommentRecord[]
   readonly changed: readonly CommentRecord[]
@@ -31,8 +31,7 @@ export function compareComments(
     else if (before.deleted || !before.digest.equals(record.digest)) changed.push(record)
     if (before === undefined || before.deleted) live += 1
   }
-  const received = new Set(gone.length === 0 ? [] : records.map(({ commentId }) => commentId))
-  const deleted = gone.filter((id) => stored.get(id)?.deleted === false && !received.has(id))
+  const deleted = gone.filter((id) => stored.get(id)?.deleted === false)
   return {
     added,
     changed,

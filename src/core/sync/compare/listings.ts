@@ -4,15 +4,16 @@ import type { RowOf } from '../../database/statement.ts'
 import * as held from '../../database/statements/held.ts'
 import * as users from '../../database/statements/users.ts'
 import { readMembers } from '../../database/users.ts'
+import type { MemberKind } from '../../database/users.ts'
 import type { UsersResult } from '../fetch/result.ts'
 
 /** What a full listing means for its members. */
 export interface ListingDecision {
   readonly result: UsersResult
   readonly changes: MemberChanges
-  /** True where so many are missing that a person should decide first. */
+  /** True if so many users are missing that a person must decide first. */
   readonly isLoss: boolean
-  /** True for a loss, and where users are missing who may be there. */
+  /** True for a loss, and if a missing user may still be a member. */
   readonly isSuspicious: boolean
 }
 
@@ -27,21 +28,18 @@ export async function decideListings(
   by: { readonly limit: number; readonly at: Date },
 ): Promise<ListingDecision[]> {
   const listings = results.filter(({ isListing }) => isListing)
-  // Members are stored even of a listing whose last response was held or had rejects, and which hasRows does not speak of.
+  // Members are stored even if the last response was held or had rejects; hasRows does not cover them.
   const stored = {
-    document: await readMembers(client, 'document', keysOf(listings, 'document')),
-    group: await readMembers(client, 'group', keysOf(listings, 'group')),
-    organization: await readListed(client, keysOf(listings, 'organization')),
+    document: await readListings(client, 'document', keysOf(listings, 'document')),
+    group: await readListings(client, 'group', keysOf(listings, 'group')),
+    organization: await readListings(client, 'organization', keysOf(listings, 'organization')),
   }
   const compared = listings.map((result) => {
     const { kind, key } = result.scope
     const members = stored[kind as keyof typeof stored].get(key) ?? new Map<string, boolean>()
-    const received = new Set(result.records.map(({ userId }) => userId))
-    return { result, changes: compareMembers(members, received, result.rejectedIds) }
+    return { result, changes: compareMembers(members, result) }
   })
-  const lacking = compared.filter(
-    ({ result, changes }) => result.incomplete === null && changes.missing.length > 0,
-  )
+  const lacking = compared.filter(({ changes }) => changes.missing.length > 0)
   const losses = await lossesOf(client, lacking, by)
   return compared.map((listing) => {
     const isLoss = losses.has(listing)
@@ -54,38 +52,43 @@ function keysOf(results: readonly UsersResult[], kind: ScopeKind): number[] {
   return results.flatMap(({ scope }) => (scope.kind === kind ? [scope.key] : []))
 }
 
-/** The organization's own listing, in the shape of the others. */
-async function readListed(client: Client, [organizationKey]: readonly number[]) {
-  if (organizationKey === undefined) return new Map<number, Map<string, boolean>>()
-  const listed = await users.readListed.all(client, { organizationKey })
-  return new Map([[organizationKey, new Map(listed.map(({ userId }) => [userId, false]))]])
+/** Reads listings of one kind: by key, by user ID, true for those who left. Those who left an organization are left out. */
+export async function readListings(
+  client: Client,
+  kind: MemberKind | 'organization',
+  keys: readonly number[],
+): Promise<ReadonlyMap<number, ReadonlyMap<string, boolean>>> {
+  if (kind !== 'organization') return readMembers(client, kind, keys)
+  const found = new Map<number, ReadonlyMap<string, boolean>>()
+  for (const organizationKey of keys) {
+    const listed = await users.readListed.all(client, { organizationKey })
+    found.set(organizationKey, new Map(listed.map(({ userId }) => [userId, false])))
+  }
+  return found
 }
 
-/** What a response changes of one listing of members. */
+/** What a response changes in one listing of users. */
 export interface MemberChanges {
   readonly joined: readonly string[]
-  /** Of those who joined, how many had been there before. */
+  /** How many of those who joined had been members before. */
   readonly cameBack: number
   readonly missing: readonly string[]
   /** Members before the response. */
   readonly before: number
 }
 
-/**
- * Compares a listing with its stored members: user id -> true where they left.
- * @param rejected named by the listing, but nothing of them could be stored: they neither join nor are missing
- */
-export function compareMembers(
+/** Compares a listing with its stored members. Users of whom nothing could be stored neither join nor are missing. */
+function compareMembers(
   stored: ReadonlyMap<string, boolean>,
-  received: ReadonlySet<string>,
-  rejected: ReadonlySet<string> = new Set(),
+  { records, rejectedIds }: UsersResult,
 ): MemberChanges {
+  const received = new Set(records.map(({ userId }) => userId))
   const joined = [...received].filter((id) => stored.get(id) !== false)
   const present = [...stored].filter(([, left]) => !left).map(([id]) => id)
   return {
     joined,
     cameBack: joined.filter((id) => stored.has(id)).length,
-    missing: present.filter((id) => !received.has(id) && !rejected.has(id)),
+    missing: present.filter((id) => !received.has(id) && !rejectedIds.has(id)),
     before: present.length,
   }
 }
@@ -121,7 +124,7 @@ async function lossesOf(
  * a removal, as it has for comments.
  * @param limit fraction of the members, `SYNC_SHRINK_LIMIT`
  */
-export function isSuspiciousLoss({ missing, before }: MemberChanges, limit: number): boolean {
+function isSuspiciousLoss({ missing, before }: MemberChanges, limit: number): boolean {
   return (
     missing.length > 0 && (missing.length === before || isLargeLoss(missing.length, before, limit))
   )

@@ -5,15 +5,13 @@ import type { CommentRecord } from '../record/comment.ts'
 import type { Reject } from '../record/received.ts'
 import type { UserRecord } from '../record/user.ts'
 
-/** What came of fetching one scope. */
-export type AskedResult = UnchangedResult | CommentsResult | UsersResult | FailedResult
-
-/** The response is the one that is stored. */
-export interface UnchangedResult {
-  readonly outcome: 'unchanged'
-  readonly scope: BatchScope
-  readonly records: number
-}
+/** The result of fetching one scope. */
+export type AskedResult =
+  /** The response is the one that is stored. */
+  | { readonly outcome: 'unchanged'; readonly scope: BatchScope; readonly records: number }
+  | CommentsResult
+  | UsersResult
+  | FailedResult
 
 interface RecordsResult<R> {
   readonly scope: BatchScope
@@ -32,23 +30,24 @@ interface RecordsResult<R> {
   readonly contentDigest: Buffer | null
   /** The JSON text of each record by its id, where the caller wanted it. */
   readonly texts?: ReadonlyMap<unknown, string> | undefined
-  /** Why the response may be incomplete: its records are stored, it removes nothing, and the scope failed. */
-  readonly incomplete: CallError | null
 }
 
 /** Comments to store. */
 export interface CommentsResult extends RecordsResult<CommentRecord> {
   readonly outcome: 'comments'
-  /** Ids that were fetched and answered with null: the evidence of deletion. */
+  /** IDs for which the service returned null: the evidence of deletion. */
   readonly gone: readonly number[]
+  /** Why the response may be incomplete: its records are stored, it removes nothing, and the scope failed. */
+  readonly incomplete: CallError | null
 }
 
 /** Users to store. */
 export interface UsersResult extends RecordsResult<UserRecord> {
   readonly outcome: 'users'
+  readonly incomplete: null
   /**
-   * True where a user who is missing may still be a member: items have no readable `userId`, or the body has a word of paging
-   * beside the data. Then no user is removed before a person decides.
+   * True if a missing user may still be a member: items have no readable `userId`, or the body has a field of paging beside the
+   * data. Then no user is removed without approval.
    */
   readonly mayLackUsers: boolean
   /** Users of whom nothing is stored, though the response has them: they are not missing. */
@@ -62,26 +61,26 @@ export interface FailedResult {
   readonly error: CallError
 }
 
-/** A scope that gave no usable response, by its ids; `sync.failures` has it too, once it is committed. */
+/** Logs a scope without a usable response, by its IDs. */
 export function logFailure(
   log: Log,
   operation: Operation,
   scope: BatchScope,
   { httpStatus, errorStatus, kind, attempts }: CallError,
 ): void {
-  // Not its message: that may hold the service's words, which no erasure would find in a log.
+  // The message may contain text of the service, which an erasure would not find in a log.
   const reason = [httpStatus && `HTTP ${httpStatus}`, errorStatus].filter(Boolean).join(' ')
   log.debug({ operation, ...idsOf(scope), kind, attempts, reason }, 'scope failed')
 }
 
-/** A response that could not be processed: where it failed, but not the message, which may quote the response. */
+/** Logs where processing a response failed, but not the message, which may quote the response. */
 export function logFault(log: Log, operation: Operation, scope: BatchScope, error: unknown): void {
   const fault = error as Error & { code?: unknown; constraint?: string }
   const { name, code, constraint, stack = '' } = fault
   const at = stack.slice(stack.indexOf('\n    at '))
   log.warn(
     { operation, ...idsOf(scope), fault: name, code, constraint, at },
-    'an answer could not be processed: looking for the record',
+    'a response could not be processed: searching for the record',
   )
 }
 

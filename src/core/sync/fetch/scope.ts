@@ -17,7 +17,7 @@ import { Records } from '../record/records.ts'
 import type { Reading } from '../record/records.ts'
 import { USERS } from '../record/user.ts'
 import type { Rules } from '../rules.ts'
-import type { AskedResult } from './result.ts'
+import type { AskedResult, CommentsResult } from './result.ts'
 
 /** What fetching needs. */
 export interface Fetching extends Reading {
@@ -63,7 +63,7 @@ export async function fetchScope(
   }
 }
 
-/** What the service says of a failure is stored too: erased people are left out of it. */
+/** The service's error message is stored too, so erased people are left out of it. */
 function redactFailure({ rules }: Fetching, { organizationId }: BatchScope, error: unknown): void {
   if (!(error instanceof CallError)) return
   const redact = rules.redact(organizationId)
@@ -155,38 +155,34 @@ async function missingIds(
     .sort((a, b) => a - b)
 }
 
-/** What the responses to ids say of deletions. */
-interface Evidence {
-  /** Ids that were answered with null. */
-  readonly gone: number[]
-  /** Why other ids have no response; null where all have one. */
-  incomplete: CallError | null
-}
+/** What responses to calls by ID show of deletions. */
+type Evidence = Pick<CommentsResult, 'gone'> & { incomplete: CallError | null }
 
-/** Fetches comments by their ids. A failed or odd response is no evidence: it is reported, and removes nothing. */
+/** Fetches comments by their IDs. A failed or invalid response confirms no deletion: it is reported. */
 async function fetchByIds(
   { collabApi, call, maxIds }: Fetching,
   scope: BatchScope,
   ids: readonly number[],
   records: CommentRecords,
 ): Promise<Evidence> {
-  const evidence: Evidence = { gone: [], incomplete: null }
+  const gone: number[] = []
+  let incomplete: CallError | null = null
   for (const commentIds of chunkIds(ids, maxIds)) {
     try {
       const answer = await collabApi.getComments({ ...commentsFilter(scope), commentIds }, call)
-      if (answer.status === 'data') evidence.gone.push(...readByIds(answer, commentIds, records))
+      if (answer.status === 'data') gone.push(...readByIds(answer, commentIds, records))
     } catch (error) {
       if (!(error instanceof CallError) || error.concernsEveryCall) throw error
-      evidence.incomplete = error
+      incomplete = error
     }
   }
-  return evidence
+  return { gone, incomplete }
 }
 
 /**
- * Reads the items for ids, by position (service-api.md, Get Comments, rule 3).
- * @returns the ids that were answered with null
- * @throws CallError where positions do not match: a null may stand for any comment, and the whole response is no evidence
+ * Reads the items for IDs, by position (service-api.md, Get Comments, rule 3).
+ * @returns the IDs for which the service returned null
+ * @throws CallError if positions do not match: a null may stand for any comment
  */
 function readByIds(
   answer: DataAnswer,
@@ -198,7 +194,7 @@ function readByIds(
     item === null || (isObject(item) && item['commentId'] === ids[index])
   if (data.length !== ids.length || !data.every(answersId))
     throw new CallError(
-      `The service was asked for ${counted(ids.length, 'comment')} by id and gave ${counted(data.length, 'answer')} in another order or number: no evidence of deletion.`,
+      `For ${counted(ids.length, 'comment ID')} the service returned ${counted(data.length, 'item')} in another order or number. This confirms no deletion.`,
       { kind: 'refused', httpStatus: 200, errorStatus: 'answer_does_not_line_up' },
     )
   const received = records.open(answer)

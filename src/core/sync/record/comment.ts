@@ -11,7 +11,6 @@ import { readUser, userIdFault } from './user.ts'
 
 /** Reads the items of Get Comments. */
 export const COMMENTS: RecordReader<number, CommentRecord> = {
-  operation: 'comments',
   object: 'comment',
   key: 'commentId',
   keyFault: commentIdFault,

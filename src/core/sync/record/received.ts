@@ -126,7 +126,7 @@ export function checkRejects(rejects: readonly Reject[], records: number): void 
 /** @param records in the response */
 export function tooManyRejected(records: number): CallError {
   return new CallError(
-    `Too many or too long records or members of an answer with ${records.toLocaleString('en')} records cannot be stored: nothing of it was stored.`,
+    `Too many or too long records or members of a response with ${records.toLocaleString('en')} records cannot be stored: nothing of it was stored.`,
     { kind: 'refused', httpStatus: 200, errorStatus: 'too_many_rejected' },
   )
 }

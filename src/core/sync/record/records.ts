@@ -1,4 +1,3 @@
-import type { Operation } from '../../../base/errors.ts'
 import type { Json } from '../../../base/json.ts'
 import { ID_BYTES_MAX } from '../../../documents/check.ts'
 import type { Client } from '../../database/pool.ts'
@@ -34,7 +33,6 @@ export interface RecordObserver {
 
 /** How the items of one operation are read. */
 export interface RecordReader<Id, R> {
-  readonly operation: Operation
   readonly object: ObservedObject
   readonly key: 'commentId' | 'userId'
   /** Why an item has no usable key; null where it has one. */
@@ -77,7 +75,7 @@ export class Records<Id extends string | number, R extends ReadRecord> {
   constructor(reader: RecordReader<Id, R>, organizationId: string, reading: Reading) {
     const { rules, observed, keepsTexts } = reading
     this.#reader = reader
-    this.#redact = rules.redact(organizationId)?.[reader.operation] ?? null
+    this.#redact = rules.redact(organizationId)?.[`${reader.object}s`] ?? null
     this.#writtenPath = rules.writtenPath
     this.#observed = observed
     this.texts = keepsTexts ? new Map() : undefined
@@ -140,7 +138,7 @@ export class Records<Id extends string | number, R extends ReadRecord> {
     const isEqual = twin.digest.equals(record.digest)
     const loser = isBetter ? twin : record
     // The key may be a person's, and a reason is shown as the problem of a run: it does not have it.
-    const reason = `${this.#reader.key} is in the answer twice, with ${isEqual ? 'equal' : 'different'} content`
+    const reason = `${this.#reader.key} is in the response twice, with ${isEqual ? 'equal' : 'different'} content`
     this.#rejectWhole(received, reason, !isEqual, loser.index)
   }
 

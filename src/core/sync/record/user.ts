@@ -17,7 +17,6 @@ export interface UserRecord extends UserColumns {
 
 /** Reads the items of Get Users. Which members are always present is "not shown": only `userId` is needed, as the key. */
 export const USERS: RecordReader<string, UserRecord> = {
-  operation: 'users',
   object: 'user',
   key: 'userId',
   keyFault: userIdFault,
