@@ -111,7 +111,7 @@ describe('trying again', () => {
   test('a long wait ends when the signal aborts, with its reason', async () => {
     const stop = new AbortController()
     const health = healthOf()
-    const waits = () => health.waiting({ inFlight: 0, waiting: 0 }, performance.now())
+    const waits = () => health.waiting({ inFlight: 0, waiting: 0 }, Infinity)
     let made = 0
     const attempt = async (): Promise<never> => {
       made += 1
@@ -292,6 +292,18 @@ describe('a call that was throttled', () => {
     health.succeeded(930_002)
     check(930_003)
   })
+})
+
+test('a response that comes after the signal aborted is taken', async () => {
+  const stop = new AbortController()
+  let made = 0
+  const attempt = async (): Promise<string> => {
+    made += 1
+    if (made === 1) throw new CallError('failed', { kind: 'retry' })
+    stop.abort(new Error('stopped by us'))
+    return 'response'
+  }
+  expect(await retryingAtOnce(attempt, policy, noToken, stop.signal)).toBe('response')
 })
 
 describe('Retry-After', () => {

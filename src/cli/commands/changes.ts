@@ -54,7 +54,7 @@ async function printChanges(
   try {
     let changes = 0
     for (let from = after ?? null; ;) {
-      const page = await readChanges(database, { after: from, max: PAGE, objects })
+      const page = await readChanges(database, { after: from, max: PAGE_SIZE, objects })
       from = page.cursor
       const printed = page.changes.slice(0, limit - changes)
       if (printed.length > 0) await writeAll(process.stdout, printed.map(lineOf).join(''))

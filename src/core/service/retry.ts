@@ -1,4 +1,7 @@
+import { setMaxListeners } from 'node:events'
+import pRetry from 'p-retry'
 import { CallError } from '../../base/errors.ts'
+import type { FailureKind } from '../../base/errors.ts'
 import { isForbidden } from './errors.ts'
 import type { ServiceHealth, WaitPolicy } from './health.ts'
 import { isUntrusted } from './reach.ts'
@@ -28,63 +31,116 @@ const BACKOFF_MAX_MS = 30_000
 /**
  * Makes a call, and repeats it where the kind of its failure allows. A call that is throttled, or that does not reach a service
  * that was reached before, is repeated until `throttledMaxMs` has passed: that uses up no retry, and neither does a new token.
- * @throws the last CallError with its `attempts` set; the signal's reason when it aborts before a try; at once what is not a
+ * @throws the last CallError with its `attempts` set; the signal's reason as soon as it aborts; at once what is not a
  *   CallError
  */
 export async function retrying<T>(
   attempt: Attempt<T>,
-  { retries, retryAfterMaxMs, throttledMaxMs }: RetryPolicy,
-  { reread, health }: Shared,
+  policy: RetryPolicy,
+  shared: Shared,
   signal?: AbortSignal,
 ): Promise<T> {
-  let firstFailedAtMs: number | null = null
-  let hasReread = false
-  let [retriesMade, waits, throttledMs] = [0, 0, 0]
-  for (let attemptNumber = 1; ; attemptNumber += 1) {
-    signal?.throwIfAborted()
-    try {
-      return await attempt(attemptNumber, throttledMs)
-    } catch (error) {
-      if (!(error instanceof CallError)) throw error
-      error.attempts = attemptNumber
-      throttledMs = 0
-      const { kind, retryAfterMs } = error
-      const failedAtMs = performance.now()
-      firstFailedAtMs ??= failedAtMs
-      if (kind === 'credentials' || isForbidden(error)) {
-        if (hasReread || !(await reread(error))) throw error
-        hasReread = true
-        continue
-      }
-      let waitMs: number
-      if (kind === 'throttled' || (kind === 'unreachable' && health.wasReached)) {
-        const leftMs = throttledMaxMs - (failedAtMs - firstFailedAtMs)
-        if (leftMs <= 0) {
-          const seconds = throttledMaxMs / 1000
-          const message = `${error.message}; given up after ${seconds} s of it (SYNC_THROTTLED_MAX_MS)`
-          throw error.as({ message })
-        }
-        const longMs =
-          kind === 'throttled' ? Math.min(retryAfterMs ?? 0, retryAfterMaxMs) : backoffMs(waits++)
-        waitMs = Math.min(longMs, leftMs) + Math.random() * BACKOFF_BASE_MS
-      } else if (retriesMade < retriesOf(error, retries)) waitMs = backoffMs(retriesMade++)
-      // Too few tries to judge the address by: the scope fails, and others are tried.
-      else if (kind === 'unreachable' && !health.isSure(error)) throw error.as({ kind: 'retry' })
-      else throw error
-      health.beginWait(error, failedAtMs)
-      await sleep(waitMs, signal).finally(() => health.endWait())
-      if (kind === 'throttled') throttledMs = performance.now() - failedAtMs
-    }
+  signal?.throwIfAborted()
+  try {
+    return await attempt(1, 0)
+  } catch (error) {
+    return tryingAgain(error, attempt, policy, shared, signal)
   }
 }
 
-function retriesOf(error: CallError, retries: number): number {
+/** Apart from the first try: p-retry's loop made a call that succeeds cost 51 µs of CPU instead of 36. */
+async function tryingAgain<T>(
+  firstError: unknown,
+  attempt: Attempt<T>,
+  policy: RetryPolicy,
+  { reread, health }: Shared,
+  signal?: AbortSignal,
+): Promise<T> {
+  // Each call that waits for its next try listens to the signal of its batch; Node warns about more than ten listeners.
+  if (signal !== undefined) setMaxListeners(0, signal)
+  const firstFailedAtMs = performance.now()
+  const waits = ({ kind }: CallError) =>
+    kind === 'throttled' || (kind === 'unreachable' && health.wasReached)
+  let wait: { readonly kind: FailureKind; readonly sinceMs: number } | null = null
+  const beginWait = (error: CallError) => {
+    wait = { kind: error.kind, sinceMs: performance.now() }
+    health.beginWait(error, wait.sinceMs)
+  }
+  const endWait = (): number => {
+    if (wait === null) return 0
+    const throttledMs = wait.kind === 'throttled' ? performance.now() - wait.sinceMs : 0
+    health.endWait()
+    wait = null
+    return throttledMs
+  }
+  let rereads = 0
+  let waited = 0
+  let late: { answer: T } | undefined
+  try {
+    return await pRetry(
+      async (attemptNumber) => {
+        if (attemptNumber === 1) throw firstError
+        const answer = await attempt(attemptNumber, endWait())
+        late = { answer }
+        return answer
+      },
+      {
+        // One more than is ever used: on its last retry p-retry also ends calls that use none.
+        retries: policy.retries + 1,
+        minTimeout: BACKOFF_BASE_MS,
+        maxTimeout: BACKOFF_MAX_MS,
+        randomize: true,
+        ...(signal === undefined ? {} : { signal }),
+        onFailedAttempt({ error, attemptNumber }) {
+          if (error instanceof CallError) error.attempts = attemptNumber
+        },
+        shouldConsumeRetry: ({ error }) =>
+          !(error instanceof CallError) || !(waits(error) || mayNeedToken(error)),
+        async shouldRetry({ error, retriesConsumed }) {
+          if (!(error instanceof CallError)) return false
+          if (mayNeedToken(error)) return (rereads += 1) === 1 && (await reread(error))
+          if (!waits(error)) {
+            if (retriesConsumed >= retriesOf(error, policy)) return false
+            beginWait(error)
+            return true
+          }
+          // Not maxRetryTime, which ends tries of every kind, and counts what they wait for each other.
+          const leftMs = policy.throttledMaxMs - (performance.now() - firstFailedAtMs)
+          if (leftMs <= 0) return false
+          beginWait(error)
+          const waitMs =
+            error.kind === 'throttled'
+              ? Math.min(error.retryAfterMs ?? 0, policy.retryAfterMaxMs)
+              : Math.min(BACKOFF_MAX_MS, (1 + Math.random()) * BACKOFF_BASE_MS * 2 ** waited++)
+          await sleep(Math.min(waitMs, leftMs) + Math.random() * BACKOFF_BASE_MS, signal)
+          return true
+        },
+      },
+    )
+  } catch (error) {
+    // p-retry rejects when the signal aborted during a try, even if that try succeeded.
+    if (late !== undefined) return late.answer
+    if (!(error instanceof CallError)) throw error
+    if (waits(error)) {
+      const seconds = policy.throttledMaxMs / 1000
+      const message = `${error.message}; given up after ${seconds} s of it (SYNC_THROTTLED_MAX_MS)`
+      throw error.as({ message })
+    }
+    // Too few tries to judge the address by: the scope fails, and others are tried.
+    if (error.kind === 'unreachable' && !health.isSure(error)) throw error.as({ kind: 'retry' })
+    throw error
+  } finally {
+    endWait()
+  }
+}
+
+/** True where another token may help. */
+function mayNeedToken(error: CallError): boolean {
+  return error.kind === 'credentials' || isForbidden(error)
+}
+
+function retriesOf(error: CallError, { retries }: RetryPolicy): number {
   if (error.kind === 'retry') return retries
   if (error.kind === 'unreachable') return isUntrusted(error) ? 0 : retries
   return error.kind === 'unknown' ? Math.min(UNKNOWN_RETRIES, retries) : 0
-}
-
-/** With full jitter between once and twice the time. */
-function backoffMs(retry: number): number {
-  return Math.min(BACKOFF_MAX_MS, (1 + Math.random()) * BACKOFF_BASE_MS * 2 ** retry)
 }
