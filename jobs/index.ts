@@ -22,8 +22,8 @@ import type { Job } from '../src/worker/worker.ts'
 export const jobs = {
   /** Starts a run. Delivered twice, it makes one run. */
   async 'start-run'(app, { data, requestKey }) {
-    const asked = checked(StartRunJobSchema, data ?? {}, 'data')
-    const { scope = {}, add, failing, requestedBy: by } = asked
+    const requested = checked(StartRunJobSchema, data ?? {}, 'data')
+    const { scope = {}, add, failing, requestedBy: by } = requested
     if (add) await addScope(app.store.database, scope, by)
     const request = { trigger: 'api', scope, failing, requestKey, by } as const
     const { runId, items } = await startRun(app.sync, request)
@@ -58,12 +58,16 @@ export const jobs = {
 
   /** Adds to the catalog, or removes from it. Delivered twice, it changes nothing more. */
   async catalog(app, { data }) {
-    const asked = checked(CatalogJobSchema, data, 'data')
+    const requested = checked(CatalogJobSchema, data, 'data')
     const { database } = app.store
-    const by = { source: `catalog ${asked.change}`, requestedBy: asked.requestedBy }
-    return asked.change === 'add'
-      ? addToCatalog(database, asked.lines, { ...by, add: asked.add, redaction: readNameRedaction })
-      : removeFromCatalog(database, asked.lines, by)
+    const by = { source: `catalog ${requested.change}`, requestedBy: requested.requestedBy }
+    return requested.change === 'add'
+      ? addToCatalog(database, requested.lines, {
+          ...by,
+          add: requested.add,
+          redaction: readNameRedaction,
+        })
+      : removeFromCatalog(database, requested.lines, by)
   },
 
   /** A program reports a change. Delivered twice, it costs one more poll at most. */

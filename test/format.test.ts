@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import {
   count,
   counted,
-  describeAnswer,
+  describeFailure,
   duration,
   scopePath,
   shorten,
@@ -44,7 +44,7 @@ test('a long text is cut on one line, never within a character', () => {
 
 test('a cause is words first, the codes second', () => {
   const cause = (httpStatus: number | null, errorStatus: string | null) =>
-    describeAnswer({ httpStatus, errorStatus })
+    describeFailure({ httpStatus, errorStatus })
   expect(cause(200, 'body_unreadable')).toBe('an unreadable response (HTTP 200 body_unreadable)')
   expect(cause(403, 'PERMISSION_DENIED')).toBe('Forbidden (HTTP 403 PERMISSION_DENIED)')
   expect(cause(null, 'timeout')).toBe('no response in time (timeout)')

@@ -88,11 +88,11 @@ function addRejected(program: Command, actionOf: ActionOf): void {
     .argument('[id...]', 'IDs of the list')
     .option('--run <run>', 'all records that this run rejected, instead of IDs')
     .requiredOption('--reason <text>', 'the reason; stored with the decision')
-    .action(actionOf(async () => (await import('./commands/rejected.ts')).rejectedSettle))
+    .action(actionOf(async () => (await import('./commands/rejected.ts')).rejectedResolve))
   define(rejected, 'restore', 'Reopens rejected records that were set aside.')
     .argument('[id...]', 'IDs of the list with --set-aside')
     .option('--run <run>', 'all records that this run rejected, instead of IDs')
-    .action(actionOf(async () => (await import('./commands/rejected.ts')).rejectedSettle))
+    .action(actionOf(async () => (await import('./commands/rejected.ts')).rejectedResolve))
 }
 
 function addInspection(program: Command, actionOf: ActionOf): void {

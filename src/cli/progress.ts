@@ -31,7 +31,7 @@ export async function followRun(
   const view = VIEWS[style]()
   const onAway = (reason: string) =>
     note(`PostgreSQL does not respond (${reason}). Waiting for it.`)
-  const nextPoll = runPoller(database, runId, { everyMs: 1_000, looks: 10, signal, onAway })
+  const nextPoll = runPoller(database, runId, { everyMs: 1_000, checks: 10, signal, onAway })
   let isAlone = false
   try {
     for (;;) {

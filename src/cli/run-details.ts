@@ -6,7 +6,7 @@ import { scopesDone, scopesInAll } from '../documents/run.ts'
 import type { Failure, FailureReport, Run, RunDetails } from '../documents/run.ts'
 import {
   count,
-  describeAnswer,
+  describeFailure,
   describeCounts,
   describeHeld,
   describeRequest,
@@ -126,7 +126,7 @@ function failuresOf(run: RunDetails): string[] {
   const rows = run.failuresByCause.map((cause) => [
     count(cause.scopes),
     cause.operation,
-    describeAnswer(cause),
+    describeFailure(cause),
     shorten(cause.errorMessage ?? '', MESSAGE_MAX),
     sinceOf(cause),
     shorten(cause.examples.map(scopePath).join('; '), 60),
@@ -158,7 +158,7 @@ export function failuresTable(failures: readonly Failure[]): string {
     failures.map((failure) => [
       shorten(scopePath(failure), 60),
       failure.operation,
-      describeAnswer(failure),
+      describeFailure(failure),
       shorten(failure.errorMessage ?? '', MESSAGE_MAX),
       `${FAILURE_STATES[failure.state]}${failure.resolvedBy === null ? '' : ` by run ${shortId(failure.resolvedBy)}`}`,
     ]),

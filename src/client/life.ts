@@ -2,7 +2,7 @@ import { diffWords } from 'diff'
 import * as z from 'zod'
 import type { RowOf } from '../core/database/statement.ts'
 import type * as things from '../core/database/statements/things.ts'
-import { count, counted, describeAnswer, time } from '../documents/format.ts'
+import { count, counted, describeFailure, time } from '../documents/format.ts'
 import { LIFE_EVENTS } from '../documents/thing.ts'
 import type { LifeEntry, ThingIds, Words } from '../documents/thing.ts'
 
@@ -84,7 +84,7 @@ function sentenceOf(event: LifeEntry['event'], facts: Facts, listing: string): s
       return describeDecision(facts)
     case 'failed': {
       const { httpStatus = null, errorStatus = null, errorMessage, attempts } = facts
-      const why = errorMessage ?? describeAnswer({ httpStatus, errorStatus })
+      const why = errorMessage ?? describeFailure({ httpStatus, errorStatus })
       return `The fetch failed after ${counted(attempts, 'call')}: ${why.replace(/\.$/, '')}.`
     }
     case 'resolved':
@@ -123,15 +123,15 @@ function quoted(name: string | null | undefined): string {
 }
 
 function describeDecision({ resolution, by, reason, users }: Facts): string {
-  const who = counted(users, 'user')
+  const person = counted(users, 'user')
   const why = reason ? `: ${reason}` : ''
   switch (resolution) {
     case 'accepted':
-      return `${by} accepted the removal of ${who}${why}.`
+      return `${by} accepted the removal of ${person}${why}.`
     case 'refused':
-      return `${by} refused the removal of ${who}${why}.`
+      return `${by} refused the removal of ${person}${why}.`
     case 'repeated':
-      return `The removal of ${who} was applied, because HELD_ACCEPT_AFTER nightly runs returned the same listing.`
+      return `The removal of ${person} was applied, because HELD_ACCEPT_AFTER nightly runs returned the same listing.`
     default:
       return 'A later response decided: the removal is no longer held.'
   }

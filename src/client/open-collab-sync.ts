@@ -17,7 +17,7 @@ import type { CollabSync, Parts, SharedCollabSync } from './collab-sync.ts'
 import { readFreshness } from './freshness.ts'
 import { hintingOn } from './hints.ts'
 import { listingsOn } from './listings.ts'
-import { askingOn, runsOn } from './runs.ts'
+import { runStarter, runsOn } from './runs.ts'
 import { scheduleOn } from './schedule.ts'
 import { searchOn } from './search.ts'
 import { thingsOn } from './things.ts'
@@ -89,7 +89,7 @@ export function collabSyncOn(parts: Parts): SharedCollabSync {
   const { watchRun, ...runs } = runsOn(parts)
   return {
     ...explainingLossIn(database, {
-      ...askingOn(parts),
+      ...runStarter(parts),
       ...hintingOn(parts),
       ...runs,
       ...listingsOn(database),
@@ -110,10 +110,10 @@ type Functions = Record<string, (...given: never[]) => Promise<unknown>>
 
 /** The same functions, which explain in a sentence if PostgreSQL is unreachable. */
 function explainingLossIn<F extends Functions>(database: Database, functions: F): F {
-  const entries = Object.entries(functions).map(([name, ask]) => [
+  const entries = Object.entries(functions).map(([name, call]) => [
     name,
     // async: a synchronous error rejects too.
-    (...given: never[]) => explainingLoss(database, async () => ask(...given)),
+    (...given: never[]) => explainingLoss(database, async () => call(...given)),
   ])
   return Object.fromEntries(entries) as F
 }

@@ -56,17 +56,17 @@ function isOver({ runId, status }: Run): UsageError {
 const DELIVERY_MS = 5_000
 
 /** Starts runs. */
-export function askingOn(parts: Parts): Pick<CollabSync, 'startRun' | 'retryRun'> {
+export function runStarter(parts: Parts): Pick<CollabSync, 'startRun' | 'retryRun'> {
   return {
     async startRun(request = {}) {
       const { scope = {}, add, failing, idempotencyKey } = checked(RunRequestSchema, request, '')
       if (add) await addScope(parts.database, scope, parts.by)
-      return askOnce(parts, { scope, failing }, keyOf(parts.trigger, idempotencyKey))
+      return startOnce(parts, { scope, failing }, keyOf(parts.trigger, idempotencyKey))
     },
     async retryRun(runId, request = {}) {
       const { idempotencyKey } = checked(RetryRequestSchema, request, '')
       const requestKey = keyOf(`${parts.trigger}-retry:${runId}`, idempotencyKey)
-      return askOnce(parts, await failedOf(parts.database, runId), requestKey)
+      return startOnce(parts, await failedOf(parts.database, runId), requestKey)
     },
   }
 }
@@ -83,7 +83,7 @@ export async function failedOf(database: Database, runId: string): Promise<Scope
   return { scope, failedOf: runId }
 }
 
-async function askOnce(
+async function startOnce(
   parts: Parts,
   request: ScopesRequest,
   requestKey: string | null,
@@ -171,7 +171,7 @@ export async function* watchRun(
 /**
  * Returns a function that waits for the next poll and returns the run.
  * @param options.everyMs interval of the polls
- * @param options.looks so many times per interval, a cheap query checks whether the run is over, which ends the wait
+ * @param options.checks so many times per interval, a cheap query checks whether the run is over, which ends the wait
  * @param options.onAway receives the reason, once per outage of PostgreSQL
  * @throws (the returned function) as {@link watchRun}
  */
@@ -180,12 +180,12 @@ export function runPoller(
   runId: string,
   {
     everyMs,
-    looks = 1,
+    checks = 1,
     signal,
     onAway,
   }: {
     everyMs: number
-    looks?: number
+    checks?: number
     signal?: AbortSignal | undefined
     onAway?: (reason: string) => void
   },
@@ -195,10 +195,10 @@ export function runPoller(
   return async () => {
     for (;;) {
       try {
-        for (let look = 1; look <= looks; look++) {
+        for (let check = 1; check <= checks; check++) {
           // Jitter spreads the queries of programs that watch the same run.
-          await sleepUnlessAborted((everyMs / looks) * (0.8 + Math.random() * 0.4), signal)
-          if (look === looks) break
+          await sleepUnlessAborted((everyMs / checks) * (0.8 + Math.random() * 0.4), signal)
+          if (check === checks) break
           if ((await runs.isOver.first(database, { runId }))?.over !== false) break
         }
         const run = await requireRun(database, runId)

@@ -19,7 +19,7 @@ import type { Settings } from '../settings/table.ts'
 import type { CollabSync, Parts } from './collab-sync.ts'
 
 /** Time limit of the queue. */
-const ASKED_MS = 1_000
+const QUEUE_READ_MS = 1_000
 
 /** Reads and changes the nightly schedule. */
 export function scheduleOn(
@@ -53,7 +53,7 @@ export async function readSchedule(
 
 async function isRegistered(queue: JobQueue): Promise<boolean | null> {
   try {
-    return (await inTime(nextNightly(queue), ASKED_MS)) !== null
+    return (await inTime(nextNightly(queue), QUEUE_READ_MS)) !== null
   } catch {
     return null
   }

@@ -41,7 +41,7 @@ export function thingsOn(
   }
 }
 
-interface Asked {
+interface ThingQuery {
   readonly kind: ThingKind
   /** The fetched scope: the annotation of a comment, the organization of a user, otherwise the thing itself. */
   readonly scope: Scope
@@ -59,12 +59,12 @@ function scopeIdsOf(ids: ThingIds) {
 
 async function readThing(
   parts: Pick<Parts, 'database' | 'settings'>,
-  asked: Asked,
+  requested: ThingQuery,
 ): Promise<Thing | null> {
   const { database, settings } = parts
-  const { kind, scope, request } = asked
+  const { kind, scope, request } = requested
   const { runId } = scope
-  const described = await describeThing(database, asked, runId)
+  const described = await describeThing(database, requested, runId)
   if (described === null) return null
   // Removes the other columns of the rows.
   return THING_SCHEMAS[kind].parse({
@@ -79,8 +79,10 @@ async function readThing(
       next: await describeNext(database, settings, scope),
     },
     life:
-      kind === 'comment' ? await readVersions(database, asked) : await readLife(database, asked),
-    beneath: await readBeneath(database, asked),
+      kind === 'comment'
+        ? await readVersions(database, requested)
+        : await readLife(database, requested),
+    beneath: await readBeneath(database, requested),
     actions: actionsOf(described, scope),
     isErasing: scope.isErasing,
   })
@@ -95,7 +97,7 @@ type Described = Thing extends infer T
 
 async function describeThing(
   database: Database,
-  { kind, scope, request }: Asked,
+  { kind, scope, request }: ThingQuery,
   runId: string | null,
 ): Promise<Described | null> {
   const { organizationId, documentId = '', annotationId = '', commentId = 0, userId = '' } = request
@@ -257,7 +259,7 @@ function actionsOf(
 /** A time or rank, and an ID. */
 const EntryKey = z.tuple([z.int(), z.string()]).readonly()
 
-async function readLife(database: Database, { kind, scope, request }: Asked) {
+async function readLife(database: Database, { kind, scope, request }: ThingQuery) {
   const { organizationId, userId = null, lifeCursor: cursor, limit = LIMIT_DEFAULT } = request
   const of = { ...scopeIdsOf(request), object: columnOf(kind), key: scope.key, userId }
   const { items, nextCursor } = await readPage(
@@ -276,7 +278,7 @@ async function readLife(database: Database, { kind, scope, request }: Asked) {
   return { items: items.map((row) => lifeEntry(row, organizationId, userId !== null)), nextCursor }
 }
 
-async function readVersions(database: Database, { scope, request }: Asked) {
+async function readVersions(database: Database, { scope, request }: ThingQuery) {
   const { commentId = 0, lifeCursor: cursor, limit = LIMIT_DEFAULT } = request
   const { items, nextCursor } = await readPage(
     { limit, cursor },
@@ -299,7 +301,7 @@ async function readVersions(database: Database, { scope, request }: Asked) {
 
 const BeneathRow = z.object({ kind: z.enum(THING_KINDS), state: z.enum(BENEATH_STATES) })
 
-async function readBeneath(database: Database, { kind, scope, request }: Asked) {
+async function readBeneath(database: Database, { kind, scope, request }: ThingQuery) {
   const { beneathCursor: cursor, limit = LIMIT_DEFAULT } = request
   const keyIf = (of: ThingKind) => (kind === of ? scope.key : null)
   const { items, nextCursor } = await readPage(

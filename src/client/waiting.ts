@@ -91,7 +91,7 @@ function someUsers(rows: readonly RowOf<typeof pages.heldUsers>[]): SomeUsers {
  * @returns the number of changed contents
  * @throws UsageError for an invalid `SetAside`; if a record does not exist
  */
-export async function settleRejected(
+export async function resolveRejected(
   database: Database,
   choice: RejectedChoice,
   { by, reason }: { by: string; reason: string | null },
@@ -147,7 +147,7 @@ export function settlingOn({
       return { runId, refused: 1, kept: users }
     },
     async setAsideRejectedRecords(choice, { reason }) {
-      return { changed: await settleRejected(database, choice, { by, reason }) }
+      return { changed: await resolveRejected(database, choice, { by, reason }) }
     },
   }
 }

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import type { Operation } from '../base/errors.ts'
-import { errorBody, itemsOf, successBody } from './answers.ts'
+import { errorBody, itemsOf, successBody } from './responses.ts'
 import { PATHS, readRequest } from './requests.ts'
 import type { StandInRequest } from './requests.ts'
 import type { World } from './world.ts'
@@ -30,7 +30,7 @@ export interface StandInOptions extends Partial<Omit<StandIn, 'url' | 'close'>> 
 
 /**
  * Extension point for tests. It is called for each call, and returns the function that responds after the latency:
- * `call.answer`, or one that writes to `call.response` instead.
+ * `call.response`, or one that writes to `call.response` instead.
  */
 export type Intercept = (call: Call) => () => void
 
@@ -47,7 +47,7 @@ export interface Call {
   /** JSON texts of the items of the success response; undefined if the call fails. */
   items(): string[] | undefined
   /** Sends the success response, or the refusal. */
-  answer(): void
+  respond(): void
 }
 
 /**
@@ -57,11 +57,11 @@ export interface Call {
  * NOT_FOUND, wrong credentials are 401 UNAUTHENTICATED.
  */
 export async function startStandIn({
-  intercept = (call) => call.answer,
+  intercept = (call) => call.respond,
   ...options
 }: StandInOptions): Promise<StandIn> {
   const server = createServer((message, response) => {
-    const answer = (body: string) => {
+    const respond = (body: string) => {
       const call = readCall(standIn, message, response, body)
       const send = intercept(call)
       const waitMs = standIn.latencyMs + Math.random() * standIn.latencyJitterMs
@@ -70,7 +70,7 @@ export async function startStandIn({
       response.once('close', () => clearTimeout(timer))
     }
     // The client may close the connection before the end of its request.
-    text(message).then(answer, () => {})
+    text(message).then(respond, () => {})
   })
   // Longer than any pause of a client, so that a kept connection is not closed under a call.
   server.keepAliveTimeout = 120_000
@@ -126,7 +126,7 @@ function readCall(
   const read = requestOrRefusal(standIn, message, operation, body)
   const [request, refusal] = 'status' in read ? [null, read] : [read, null]
   const items = () => (request === null ? undefined : itemsOf(standIn.world, request))
-  const answer = () => {
+  const respond = () => {
     const found = items()
     if (request !== null && found !== undefined)
       return sendJson(response, 200, successBody(request.operation, found))
@@ -134,7 +134,7 @@ function readCall(
     sendJson(response, status, errorBody(operation ?? 'users', code))
   }
   const violation = refusal?.violation ?? null
-  return { operation: operation ?? null, request, body, violation, response, items, answer }
+  return { operation: operation ?? null, request, body, violation, response, items, respond }
 }
 
 function requestOrRefusal(

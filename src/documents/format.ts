@@ -66,7 +66,7 @@ export function shorten(text: string, max: number): string {
 }
 
 /** Descriptions of failed calls (`Shape` in src/core/service/errors.ts). */
-const ANSWERS: Readonly<Record<string, string>> = {
+const RESPONSE_WORDS: Readonly<Record<string, string>> = {
   timeout: 'no response in time',
   connection: 'the connection broke',
   unreachable: 'no connection',
@@ -85,13 +85,14 @@ const ANSWERS: Readonly<Record<string, string>> = {
 }
 
 /** How a call failed: `an unreadable response (HTTP 200 body_unreadable)`. */
-export function describeAnswer(failed: {
+export function describeFailure(failed: {
   httpStatus: number | null
   errorStatus: string | null
 }): string {
   const { httpStatus, errorStatus } = failed
   const words =
-    ANSWERS[errorStatus ?? ''] ?? (httpStatus === null ? undefined : STATUS_CODES[httpStatus])
+    RESPONSE_WORDS[errorStatus ?? ''] ??
+    (httpStatus === null ? undefined : STATUS_CODES[httpStatus])
   const codes = [httpStatus && `HTTP ${httpStatus}`, errorStatus].filter(Boolean).join(' ')
   if (words === undefined) return codes || 'no response'
   return `${words} (${codes})`
@@ -210,13 +211,13 @@ export function nothingToRetry({
   return `${which} that failed in run ${runId} ${became.join(' or ')} since.`
 }
 
-/** As `describeAnswer`, without an error code of the service. */
-export function describeAnswerInOurWords(failed: {
+/** As `describeFailure`, without an error code of the service. */
+export function describeFailureInOurWords(failed: {
   httpStatus: number | null
   errorStatus: string | null
 }): string {
-  const isOurs = Object.hasOwn(ANSWERS, failed.errorStatus ?? '')
-  return describeAnswer(isOurs ? failed : { ...failed, errorStatus: null })
+  const isOurs = Object.hasOwn(RESPONSE_WORDS, failed.errorStatus ?? '')
+  return describeFailure(isOurs ? failed : { ...failed, errorStatus: null })
 }
 
 /** The IDs of a scope or thing as a path: `acme / plan / ann-1 / 42`, `acme / group eng`, `acme / user ann`. */

@@ -65,7 +65,7 @@ export const RunSchema = z
 /** A run; while it is in progress, its counts so far. */
 export type Run = z.output<typeof RunSchema>
 
-const answer = {
+const response = {
   httpStatus: z.number().nullable(),
   errorStatus: z.string().nullable(),
   errorMessage: z.string().nullable(),
@@ -78,7 +78,7 @@ export const FailureSchema = z
     at: z.date(),
     operation: OperationSchema,
     ...ScopeIdsSchema.shape,
-    ...answer,
+    ...response,
     attempts: z.number(),
     state: z
       .enum(['failing', 'resolved', 'left_catalog'])
@@ -105,7 +105,7 @@ export type FailuresByState = z.output<typeof FailuresByStateSchema>
 export const FailureCauseSchema = z
   .object({
     operation: OperationSchema,
-    ...answer,
+    ...response,
     scopes: z.number(),
     organizations: z.number(),
     attempts: z.number().describe('Maximum number of calls for one of the scopes.'),

@@ -12,12 +12,12 @@ import type { Part } from './problem.ts'
 /** The probes of a platform, without a token: whether the process is alive, and whether it is ready. A Fastify plugin. */
 export async function probes(
   app: FastifyInstance,
-  { readiness }: { readiness: ReadinessLook },
+  { readiness }: { readiness: ReadinessCheck },
 ): Promise<void> {
   const options = { config: { right: 'none' } } as const
   app.get('/healthz', options, async () => ({ status: 'ok' }))
   app.get('/readyz', options, async (_request, reply) => {
-    const { postgresql, queue } = await readiness.look()
+    const { postgresql, queue } = await readiness.check()
     const isReady = postgresql === null && queue === null
     return reply.code(isReady ? 200 : 503).send({
       status: isReady ? 'ready' : 'not ready',
@@ -31,11 +31,11 @@ export async function probes(
 export type Readiness = Readonly<Record<Part, string | null>>
 
 /** Checks at most once a second, and waits at most two seconds. */
-export interface ReadinessLook {
-  look(): Promise<Readiness>
+export interface ReadinessCheck {
+  check(): Promise<Readiness>
 }
 
-const LOOK_MS = 2_000
+const CHECK_MS = 2_000
 const FRESH_MS = 1_000
 
 /** @param parts.log receives the cause each time that a part becomes unavailable, and a message when it recovers */
@@ -44,7 +44,7 @@ export function openReadiness(parts: {
   settings: Definitions
   queue: JobQueue
   log: Log
-}): ReadinessLook {
+}): ReadinessCheck {
   const { database, settings, queue, log } = parts
   const postgresql = watched('PostgreSQL', log, [
     [UNREACHABLE, () => checkDatabase(database)],
@@ -58,7 +58,7 @@ export function openReadiness(parts: {
     ],
   ])
   return {
-    async look() {
+    async check() {
       const [first, second] = await Promise.all([postgresql(), queued()])
       return { postgresql: first, queue: second }
     },
@@ -90,7 +90,7 @@ function watched(name: string, log: Log, checks: readonly Check[]): () => Promis
     }
     return note(null)
   }
-  const shared = sharedRead(run, { freshMs: FRESH_MS, maxMs: LOOK_MS })
+  const shared = sharedRead(run, { freshMs: FRESH_MS, maxMs: CHECK_MS })
   return () => shared().catch(() => `${name} does not respond within two seconds.`)
 }
 

@@ -13,7 +13,7 @@ import { sharedRead } from './probes.ts'
 /** Scrapes within this time share one read. */
 const FRESH_MS = 5_000
 /** Time limit of a read. Prometheus gives up after ten seconds. */
-const ANSWER_MS = 3_000
+const RESPONSE_MS = 3_000
 
 /** `GET /metrics`: runs, freshness, open problems, the queue, and this process. A Fastify plugin. */
 export async function metrics(
@@ -22,7 +22,7 @@ export async function metrics(
 ): Promise<void> {
   const ofProcess = new Registry()
   addProcessMetrics(ofProcess)
-  const limits = { freshMs: FRESH_MS, maxMs: ANSWER_MS }
+  const limits = { freshMs: FRESH_MS, maxMs: RESPONSE_MS }
   const readStored = sharedRead(() => readSignals(database), limits)
   const readQueued = sharedRead(() => readQueue(queue), limits)
   app.get('/metrics', { config: { right: 'read' } }, async (_request, reply) => {

@@ -12,7 +12,7 @@ import { pages } from './pages/pages.ts'
 import type { JobQueue } from '../core/queue/queue.ts'
 import type { Settings } from '../settings/table.ts'
 import { metrics } from './serve-metrics.ts'
-import { errorAnswers } from './answer-error.ts'
+import { errorResponses } from './error-response.ts'
 import { openAuthentication } from './auth/authentication.ts'
 import { sessionKey } from './auth/sessions.ts'
 import { signIn } from './auth/sign-in.ts'
@@ -51,7 +51,7 @@ export async function createServer(parts: HttpParts): Promise<HttpServer> {
   const { settings, store, queue, collabSync, log } = parts
   const { httpBasePath: base = '' } = settings
   const readiness = openReadiness({ database: store.database, settings, queue, log })
-  const answerError = errorAnswers({ readiness, log })
+  const respondToError = errorResponses({ readiness, log })
   const app = Fastify({
     loggerInstance: log.child({ part: 'http' }, { level: 'warn' }) as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
@@ -69,7 +69,7 @@ export async function createServer(parts: HttpParts): Promise<HttpServer> {
   app.setValidatorCompiler(validatorCompiler)
   app.setSerializerCompiler(serializerCompiler)
   const routes = listRoutes(app)
-  app.setErrorHandler(answerError)
+  app.setErrorHandler(respondToError)
   app.setNotFoundHandler((request) => {
     throw notFound(routes, pathOf(request))
   })
@@ -85,7 +85,9 @@ export async function createServer(parts: HttpParts): Promise<HttpServer> {
   const authentication = openAuthentication(app, { token, database: store.database })
   // Sends the response here, because a plugin can have an error handler of its own for its routes.
   app.addHook('onRequest', (request, reply) =>
-    authentication.check(request).catch((problem: unknown) => answerError(problem, request, reply)),
+    authentication
+      .check(request)
+      .catch((problem: unknown) => respondToError(problem, request, reply)),
   )
   app.addHook('onResponse', async (request, { statusCode, elapsedTime }) => {
     const { method, routeOptions } = request

@@ -7,7 +7,7 @@ import type { CollabSync } from '../../src/client/collab-sync.ts'
 import { addAccessToken } from '../../src/http/auth/access-tokens.ts'
 import { BY_SCHEDULE } from '../../src/features/catalog/catalog-change.ts'
 import { decideImport } from '../../src/features/catalog/held-import.ts'
-import { settleRejected } from '../../src/client/waiting.ts'
+import { resolveRejected } from '../../src/client/waiting.ts'
 import { openLive } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 import { onApp } from '../client/on-app.ts'
@@ -79,7 +79,7 @@ test('rejected records that are set aside and restored say who and why; again is
   for (let time = 0; time < 2; time += 1)
     await ann.setAsideRejectedRecords(choice, { reason: 'known' })
   for (let time = 0; time < 2; time += 1)
-    await settleRejected(live.database.pool, choice, { by: 'bob', reason: null })
+    await resolveRejected(live.database.pool, choice, { by: 'bob', reason: null })
   await ann.setAsideRejectedRecords({ runId }, { reason: 'all of it' })
   expect(await listed()).toEqual([
     `ann | records_set_aside | ${choice.ids[0]} | known`,

@@ -72,7 +72,7 @@ export async function untilSucceeded(database: Database, runId: string) {
 
 /** A queue that was closed may still be saying goodbye, and a connection that is cut would end this process. */
 async function othersAreGone(admin: Servers['admin'], database: string): Promise<void> {
-  for (let look = 0; look < 60; look++) {
+  for (let check = 0; check < 60; check++) {
     const { rowCount } = await admin.query(
       `select from pg_stat_activity where datname = $1 and application_name not like 'collab-sync bench %'`,
       [database],

@@ -1,8 +1,8 @@
-import { itemsOf, successBody } from '../../src/demo/answers.ts'
+import { itemsOf, successBody } from '../../src/demo/responses.ts'
 import { Random } from '../../src/demo/random.ts'
 import type { World } from '../../src/demo/world.ts'
 import type { Operation } from '../../src/base/errors.ts'
-import { readAnswer, readingTick } from '../../src/core/service/answer.ts'
+import { readResponse, readingTick } from '../../src/core/service/response.ts'
 import type { Call, CollabApi } from '../../src/core/service/client.ts'
 import type { CommentsFilter, UsersFilter } from '../../src/core/service/filters.ts'
 import { MemoryBudget } from '../../src/core/service/memory.ts'
@@ -59,7 +59,7 @@ export class MemoryApi implements CollabApi {
     if (call.stats !== undefined) call.stats.calls += 1
     await readingTick(body.length)
     const reply = { httpStatus: 200, retryAfterMs: null, body }
-    return readAnswer(reply, { operation, filter, secrets: [] }, call.knownDigest)
+    return readResponse(reply, { operation, filter, secrets: [] }, call.knownDigest)
   }
 }
 

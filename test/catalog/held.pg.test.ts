@@ -10,7 +10,7 @@ import { jobs } from '../../jobs/index.ts'
 import { createTestDatabase } from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'
 import { openLive } from '../helpers/live.ts'
-import { askPages, wordsOf } from '../pages/ask-pages.ts'
+import { askPages, wordsOf } from '../pages/open-pages.ts'
 import { annotation, group, LINES, sourceOf } from './ninety-scopes.ts'
 
 let database: TestDatabase

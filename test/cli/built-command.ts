@@ -100,7 +100,7 @@ function watch(child: ChildProcess): Running {
   for (const name of ['stdout', 'stderr'] as const) {
     child[name]?.setEncoding('utf8').on('data', (text: string) => {
       seen[name] += text
-      for (const look of waiting) look()
+      for (const check of waiting) check()
     })
   }
   const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, ...seen }))
@@ -109,11 +109,11 @@ function watch(child: ChildProcess): Running {
     ended,
     async shows(text) {
       const shown = new Promise<void>((resolve) => {
-        const look = () => {
+        const check = () => {
           if (text.test(seen.stdout + seen.stderr)) resolve()
         }
-        waiting.add(look)
-        look()
+        waiting.add(check)
+        check()
       })
       const early = ended.then(({ code, stderr }) => {
         if (!text.test(seen.stdout + seen.stderr))

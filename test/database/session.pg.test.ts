@@ -61,7 +61,7 @@ describe('behind a pooler', () => {
       const queue = await openQueue({ kind: 'postgres', url: pooler.url }, createLog('silent'))
       const before = await queue.countPending()
       const runId = '00000000-0000-4000-8000-000000000000'
-      const item = { runId, itemId: 1, kind: 'sync-batch' as const, round: 0, isNarrow: true }
+      const item = { runId, itemId: 1, kind: 'sync-batch' as const, round: 0, isScoped: true }
       await queue.deliver([itemDelivery(item)])
       expect(await queue.countPending()).toBe(before + 1)
       await queue.close()

@@ -1,4 +1,4 @@
-import type { Answer } from './answer-model.ts'
+import type { ServiceResponse } from './response-model.ts'
 import type { Json } from './exact-json.ts'
 import { LIMITS, commentOf } from './record-model.ts'
 import type { ModelComment } from './record-model.ts'
@@ -36,7 +36,7 @@ export type CommentsById = Map<number, StoredComment>
 /** A call with its answer. */
 export interface Call {
   readonly ids: readonly number[] | null
-  readonly answer: Answer
+  readonly answer: ServiceResponse
 }
 
 /** The stored comments of one annotation, and how a response changes them. */
@@ -229,7 +229,7 @@ class ReadComments {
     return this.rejects.length > LIMITS.rejectedRecords ? 'too_many_rejected' : null
   }
 
-  addById(ids: readonly number[], answer: Answer): void {
+  addById(ids: readonly number[], answer: ServiceResponse): void {
     if (answer.kind === 'failed') {
       const { httpStatus, errorStatus } = answer
       this.incomplete = { httpStatus, errorStatus }

@@ -94,7 +94,7 @@ export class Fuzzer {
     })
     try {
       const model = new WorldModel(this.#scopes, MAX_BODY_BYTES)
-      const answers = new Answers(this.#scopes, cases)
+      const answers = new Responses(this.#scopes, cases)
       for (let night = 0; night < nights; night++) {
         const found = await this.#night(program, model, answers, night)
         for (const each of found)
@@ -116,7 +116,7 @@ export class Fuzzer {
   async #night(
     program: Program,
     model: WorldModel,
-    answers: Answers,
+    answers: Responses,
     night: number,
   ): Promise<readonly Difference[]> {
     const { findings } = this
@@ -158,7 +158,7 @@ function zip(scopes: readonly Scope[], cases: readonly ScopeCase[]): [string, Sc
 }
 
 /** What the service answers, by scope and night. */
-class Answers {
+class Responses {
   readonly #places: ReadonlyMap<string, Place>
   readonly #cases: ReadonlyMap<string, ScopeCase>
   readonly #listings = new Map<string, Reply>()

@@ -5,14 +5,14 @@ import type { Night, ScopeCase } from './generate.ts'
 export const MAX_BODY_BYTES = 20 * 1024 * 1024
 
 /** What an answer at a limit is made of. */
-interface Answer {
+interface ServiceResponse {
   readonly items: readonly string[]
   /** The body is filled up with blanks to so many bytes. */
   readonly bytes?: number
   readonly encoding?: string
 }
 
-export type Limit = readonly [name: string, make: () => Answer]
+export type Limit = readonly [name: string, make: () => ServiceResponse]
 
 const comment = (...members: readonly string[]) => `{${['"commentId":10', ...members].join(',')}}`
 const record = (...members: readonly string[]) => ({ items: [comment(...members), SOUND_RECORD] })
@@ -64,7 +64,7 @@ export const LARGE_LIMITS: readonly Limit[] = [
   ['1.4 MB of distinct words', () => record(`"commentText":"${distinctWords(1_400_000)}"`)],
 ]
 
-function longRecord(characters: number): Answer {
+function longRecord(characters: number): ServiceResponse {
   const text = 'long '.repeat(characters / 5)
   const rest = comment('"commentText":""').length
   return record(`"commentText":"${text.slice(0, characters - rest)}"`)
@@ -81,7 +81,10 @@ function distinctWords(characters: number): string {
 }
 
 /** The answer in the first night, and its sound record alone in those after it. */
-export function limitCase({ items, bytes, encoding = '' }: Answer, nights: number): ScopeCase {
+export function limitCase(
+  { items, bytes, encoding = '' }: ServiceResponse,
+  nights: number,
+): ScopeCase {
   const body = PLAIN.before.length + PLAIN.after.length + items.join(',').length + 2
   const blanks = bytes === undefined ? '' : ' '.repeat(bytes - body)
   const night: Night = {

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Exchange } from './answer-model.ts'
+import type { Exchange } from './response-model.ts'
 
 /** The response to one call. */
 export interface Reply {

@@ -1,4 +1,4 @@
-import type { Answer } from './answer-model.ts'
+import type { ServiceResponse } from './response-model.ts'
 import type { Outcome, Reject } from './comments-model.ts'
 import { LIMITS, userOf } from './record-model.ts'
 import type { ModelUser } from './record-model.ts'
@@ -23,7 +23,7 @@ export class ListingModel {
   /** The users of the held removal, if it is held because of a loss. */
   #disputed: readonly string[] = []
 
-  apply(answer: Answer): UsersOutcome {
+  apply(answer: ServiceResponse): UsersOutcome {
     if (answer.kind === 'failed') return failedAs(answer)
     const rejects: Reject[] = []
     const records = new Map<string, ModelUser[]>()

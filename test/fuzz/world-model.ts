@@ -1,6 +1,6 @@
 import { digestOfRejected } from '../../src/core/sync/record/digest.ts'
-import { readAnswer } from './answer-model.ts'
-import type { Answer, Exchange } from './answer-model.ts'
+import { readResponse } from './response-model.ts'
+import type { ServiceResponse, Exchange } from './response-model.ts'
 import { AnnotationModel, contentOf } from './comments-model.ts'
 import type { CommentSighting, CommentsOutcome, Outcome, StoredComment } from './comments-model.ts'
 import type { CommentRow, MemberRow, ScopeRow, Tables } from './tables.ts'
@@ -55,7 +55,7 @@ export class WorldModel {
     for (const [key, scope] of this.#scopes) {
       const calls = (exchanges.get(key) ?? []).map((exchange) => ({
         ids: exchange.ids,
-        answer: readAnswer(exchange, this.#maxBodyBytes),
+        answer: readResponse(exchange, this.#maxBodyBytes),
       }))
       try {
         const told = tables.scopes.get(key)?.failures[0] ?? null
@@ -85,7 +85,7 @@ export class WorldModel {
   #apply(
     key: string,
     scope: Scope,
-    calls: { ids: readonly number[] | null; answer: Answer }[],
+    calls: { ids: readonly number[] | null; answer: ServiceResponse }[],
     told: Outcome['failure'],
   ): Outcome {
     const people = this.#people.get(scope.organizationId) as PeopleModel
@@ -97,7 +97,7 @@ export class WorldModel {
     }
     if (calls.length !== 1) throw new Error(`asked ${calls.length} times`)
     const outcome = (this.#listings.get(key) as ListingModel).apply(
-      (calls[0] as { answer: Answer }).answer,
+      (calls[0] as { answer: ServiceResponse }).answer,
     )
     const source = scope.kind === 'organization' ? SOURCE.listing : SOURCE.member
     for (const users of outcome.sightings) people.see({ source, at: null, users })

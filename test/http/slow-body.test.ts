@@ -2,13 +2,13 @@ import { connect } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import Fastify from 'fastify'
 import { expect, test } from 'vitest'
-import { errorAnswers } from '../../src/http/answer-error.ts'
+import { errorResponses } from '../../src/http/error-response.ts'
 import { createLog } from '../../src/base/log.ts'
 
 test('a body that does not come is the fault of who sends it, not of PostgreSQL, and ends the connection', async () => {
   const app = Fastify()
-  const readiness = { look: async () => ({ postgresql: null, queue: null }) }
-  app.setErrorHandler(errorAnswers({ readiness, log: createLog('silent') }))
+  const readiness = { check: async () => ({ postgresql: null, queue: null }) }
+  app.setErrorHandler(errorResponses({ readiness, log: createLog('silent') }))
   app.post('/', { handlerTimeout: 50 }, async () => 'taken')
   await app.listen({ port: 0, host: '127.0.0.1' })
   const { port } = app.server.address() as AddressInfo

@@ -20,7 +20,7 @@ const WAITING = `select count(*) as waiting from pg_stat_activity
 /** As many runs can be followed at a time. */
 const STREAMS_MAX = 200
 
-interface Answer {
+interface ServiceResponse {
   readonly status: number
   readonly headers: Headers
   readonly body: Record<string, any>
@@ -52,7 +52,7 @@ describe('the API', () => {
     path: string,
     body?: unknown,
     headers: Record<string, string> = {},
-  ): Promise<Answer> {
+  ): Promise<ServiceResponse> {
     const type = body === undefined ? {} : { 'content-type': 'application/json' }
     const answer = await fetch(http.url + path, {
       method,

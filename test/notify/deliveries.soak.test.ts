@@ -18,7 +18,7 @@ beforeEach(async () => {
     { shape: 'json', url: `${receiver.url}/T0PSECRETPATH?sig=T0PSECRETQUERY` },
     { shape: 'slack', url: `${other.url}/services/T0PSECRETHOOK` },
   ])
-  await rig.notifier().look()
+  await rig.notifier().check()
 })
 afterEach(async () => {
   await rig.close()
@@ -83,7 +83,7 @@ test('a receiver that is down is told when it is up, once, under the same id; th
 test('a process that dies while it delivers leaves the message to another', async () => {
   await rig.endedRun({ status: 'failed', failed: 10 })
   const one = rig.notifier()
-  await one.look()
+  await one.check()
   one.stop()
   expect(await one.deliver()).toBe(0)
   await rig.database.pool.query(
@@ -127,7 +127,7 @@ test('a receiver that asks for a pause gets it', async () => {
 test('after a day a message is given up, and its row says why', async () => {
   receiver.answer(404)
   await rig.endedRun({ status: 'failed', failed: 10 })
-  await rig.notifier().look()
+  await rig.notifier().check()
   await rig.database.pool.query(
     `update sync.notifications set noted_at = now() - interval '25 hours'`,
   )
@@ -145,7 +145,7 @@ test('after a day a message is given up, and its row says why', async () => {
 
 test('a message to a receiver that is no longer in NOTIFY_URL is given up after a day', async () => {
   await rig.endedRun({ status: 'failed', failed: 10 })
-  await rig.notifier().look()
+  await rig.notifier().check()
   await rig.database.pool.query(
     `update sync.notifications set noted_at = now() - interval '2 days'`,
   )

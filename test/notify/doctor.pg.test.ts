@@ -10,7 +10,7 @@ let rig: Rig
 beforeAll(async () => {
   receiver = await startReceiver()
   rig = await openRig([{ shape: 'teams', url: `${receiver.url}/T0PSECRET` }])
-  await rig.notifier().look()
+  await rig.notifier().check()
 })
 afterAll(async () => {
   await rig.close()

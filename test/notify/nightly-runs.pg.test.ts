@@ -5,7 +5,7 @@ import { reportingRig } from './rig.ts'
 /** What is reported of nightly runs: one that does not start, and one that takes far longer than usual. */
 
 const on = reportingRig()
-const { types, sql, look } = on
+const { types, sql, check } = on
 
 beforeEach(async () => {
   await note(11)
@@ -31,14 +31,14 @@ async function note(hoursAgo: number, schedule = '0 2 * * * UTC'): Promise<void>
 }
 
 test('a nightly run that does not start is reported once, and when one has started', async () => {
-  await look()
-  await look()
+  await check()
+  await check()
   expect(types()).toEqual(['nightly.missed'])
   const runId = await on.rig.endedRun({ trigger: 'schedule' })
-  await look()
+  await check()
   expect(types()).toEqual(['nightly.missed', 'nightly.recovered'])
   await sql('delete from sync.runs where run_id = $1', [runId])
-  await look()
+  await check()
   expect(types().slice(2)).toEqual(['nightly.missed'])
 })
 
@@ -57,7 +57,7 @@ test.each([
   ],
 ])('a nightly run %s is not missing', async (_, act) => {
   await act()
-  await look()
+  await check()
   expect(types()).toEqual([])
 })
 
@@ -66,7 +66,7 @@ test('a night that comes while no worker is alive is missing as well', async () 
   await note(35)
   await sql('delete from sync.workers')
   await sql(`update collab_store.definitions set worker_left_at = now() - interval '20 hours'`)
-  await look()
+  await check()
   expect(types().toSorted()).toEqual(['nightly.missed', 'worker.none'])
 })
 
@@ -81,14 +81,14 @@ test('a nightly run beyond its usual time is reported once, and that it has fini
       [runId, minutesAgo],
     )
   await begun(100)
-  await look()
+  await check()
   expect(types()).toEqual([])
   await begun(150)
-  await look()
+  await check()
   expect(types()).toEqual(['nightly.late'])
   await sql(`update sync.runs set status = 'succeeded', finished_at = now() where run_id = $1`, [
     runId,
   ])
-  await look()
+  await check()
   expect(types()).toEqual(['nightly.late', 'nightly.recovered'])
 })

@@ -4,7 +4,7 @@ import { lookTogether, reportingRig } from './rig.ts'
 /** Problems are reported once, however many processes check, and once more when they are resolved. */
 
 const on = reportingRig()
-const { told, types, sql, watchSince, look } = on
+const { told, types, sql, watchSince, check } = on
 
 beforeEach(async () => {
   await sql(`insert into collab_store.organizations (organization_id) values ('acme')`)
@@ -148,10 +148,10 @@ describe('an open problem', () => {
   test.each([...KINDS, ...PATIENT])(
     '%s is reported once, and %s once it is resolved',
     async (type, resolved, begin, end) => {
-      await look()
+      await check()
       expect(types()).toEqual([])
       await begin(120)
-      await look()
+      await check()
       expect(told()).toMatchObject([{ type }])
       expect(told()[0]?.data).toMatchObject({
         text: expect.stringContaining(told()[0]?.data['sentence'] as string),
@@ -160,26 +160,26 @@ describe('an open problem', () => {
         path: expect.stringMatching(/^\//),
       })
       await end()
-      await look()
+      await check()
       expect(types()).toEqual([type, resolved])
     },
   )
 
   test.each(PATIENT)('%s is not reported within a minute', async (type, _, begin, end) => {
     await begin(30)
-    await look()
+    await check()
     expect(types()).toEqual([])
     await end()
     await noWorkers()
     await begin(90)
-    await look()
+    await check()
     expect(types()).toEqual([type])
   })
 
   test('names the organizations, and no user, record or document', async () => {
     await hold()
     await reject()
-    await look()
+    await check()
     expect(types().toSorted()).toEqual(['held.waiting', 'rejected.waiting'])
     for (const { data } of told())
       expect(data).toMatchObject({ first: [{ organizationId: 'acme', count: 1 }] })
@@ -188,7 +188,7 @@ describe('an open problem', () => {
 
   test('is resolved by the second look in a row that does not find it', async () => {
     const lookOnce = async () => {
-      await on.notifier.look()
+      await on.notifier.check()
       await on.notifier.deliver()
       return types()
     }
@@ -208,7 +208,7 @@ describe('an open problem', () => {
       await hold()
       await imported('held')
       await imported('failed')
-      await look()
+      await check()
     }
     await begin()
     const waiting = ['catalog.failed', 'catalog.held', 'held.waiting']
@@ -218,7 +218,7 @@ describe('an open problem', () => {
     await begin()
     expect(types().slice(3).toSorted()).toEqual(['catalog.held', 'held.waiting'])
     await resolveHeld()
-    await look()
+    await check()
     expect(types().slice(5)).toEqual(['held.settled'])
   })
 
@@ -229,13 +229,13 @@ describe('an open problem', () => {
     )
     await sql(`update sync.runs set status = 'running', finished_at = null`)
     await hold()
-    await look()
+    await check()
     expect(types()).toEqual([])
     await sql(
       `update sync.runs set status = 'succeeded', finished_at = now() where run_id = $1`,
       runs.slice(0, 1),
     )
-    await look()
+    await check()
     expect(types()).toEqual(['held.waiting'])
     // A later run finds another one.
     await sql(
@@ -244,29 +244,29 @@ describe('an open problem', () => {
     )
     await resolveHeld()
     await hold()
-    await look()
+    await check()
     expect(types()).toEqual(['held.waiting'])
   })
 
   test('is not a scope that fails in hints and continuous refresh, until the promise is broken', async () => {
     await failListing('hint')
     await failListing('refresh')
-    await look()
+    await check()
     expect(types()).toEqual([])
     await sql(`update collab_store.organizations set own_checked_at = now() - interval '27 hours'`)
-    await look()
+    await check()
     expect(types()).toEqual(['scopes.failing'])
   })
 
   test('is a service that throttles and then cannot be reached, until it responds', async () => {
     await addWorker('w1', waitingFor(120))
-    await look()
+    await check()
     await noWorkers()
     await stopFor('unreachable', 120)
-    await look()
+    await check()
     expect(types()).toEqual(['service.throttled', 'service.unreachable'])
     await respond()
-    await look()
+    await check()
     expect(types().slice(2)).toEqual(['service.recovered'])
   })
 })
@@ -286,10 +286,10 @@ test('a kind that cannot be checked is logged once, and the others are reported'
   await sql('alter table sync.member_changes rename to gone')
   await sql('alter view sync.attention_by_kind rename to gone_too')
   await on.rig.endedRun({ status: 'failed', failed: 10 })
-  await look()
+  await check()
   await sql('alter view sync.gone_too rename to attention_by_kind')
   await imported('failed')
-  await look()
+  await check()
   expect(types()).toEqual(['run.failed', 'catalog.failed'])
   const failures = on.rig.logged.filter((line) => line.includes('could not be checked'))
   expect(failures.map((line) => JSON.parse(line).kind)).toEqual(['attention', 'members'])
@@ -301,7 +301,7 @@ test('a failed and a cancelled run are reported, but no other, and none of hints
   await on.rig.endedRun({ status: 'partial', failed: 1 })
   await on.rig.endedRun()
   await on.rig.endedRun({ status: 'failed', trigger: 'hint', failed: 10 })
-  await look()
+  await check()
   expect(types().toSorted()).toEqual(['run.cancelled', 'run.failed'])
   const failed = told().find(({ type }) => type === 'run.failed')
   expect(failed?.data).toMatchObject({ runId, scopesFailed: 10 })
@@ -309,10 +309,10 @@ test('a failed and a cancelled run are reported, but no other, and none of hints
 
 test('what ended before anybody looked, or more than a day ago, is not reported', async () => {
   await on.rig.endedRun({ status: 'failed', failed: 10, asked: 30, ended: 25 })
-  await look()
+  await check()
   await watchSince(1)
   await on.rig.endedRun({ status: 'failed', failed: 10, asked: 3, ended: 2 })
-  await look()
+  await check()
   expect(told()).toEqual([])
 })
 
@@ -324,12 +324,12 @@ test('what the service sends otherwise than before is reported once, and nothing
       [member, hoursAgo],
     )
   await notice('old', 50)
-  await look()
+  await check()
   expect(told()).toEqual([])
   await notice('severity', 0)
   await notice('due.at', 0)
-  await look()
-  await look()
+  await check()
+  await check()
   expect(told()).toMatchObject([
     {
       type: 'members.changed',
@@ -346,6 +346,6 @@ test('what the service sends otherwise than before is reported once, and nothing
 
 test('nobody looks more often than is asked for, whoever looks', async () => {
   const patient = on.rig.notifier({ secondsBetween: 3600 })
-  expect([await patient.look(), await patient.look()]).toEqual([true, false])
-  expect(await on.rig.notifier({ secondsBetween: 3600 }).look()).toBe(false)
+  expect([await patient.check(), await patient.check()]).toEqual([true, false])
+  expect(await on.rig.notifier({ secondsBetween: 3600 }).check()).toBe(false)
 })

@@ -85,9 +85,9 @@ export function reportingRig() {
         hours,
       ]),
     /** Looks twice, so that what is resolved is reported, and delivers. */
-    async look() {
-      await on.notifier.look()
-      await on.notifier.look()
+    async check() {
+      await on.notifier.check()
+      await on.notifier.check()
       await on.notifier.deliver()
     },
   }
@@ -108,9 +108,9 @@ export function reportingRig() {
 /** All look and deliver at the same time, until nobody finds anything more to do. */
 export async function lookTogether(notifiers: readonly Notifier[]): Promise<void> {
   for (let idle = 0; idle < 2;) {
-    await Promise.all(notifiers.map((each) => each.look()))
+    await Promise.all(notifiers.map((each) => each.check()))
     // Of those that look at once one has its turn, and what is resolved is reported by a second look.
-    for (let looks = 0; looks < 2; looks += 1) await notifiers[0]?.look()
+    for (let looks = 0; looks < 2; looks += 1) await notifiers[0]?.check()
     const looks = await Promise.all(notifiers.map((each) => each.deliver()))
     idle = looks.every((sent) => sent === 0) ? idle + 1 : 0
   }

@@ -6,8 +6,8 @@ import { openDatabase } from '../../src/core/database/pool.ts'
 import { thingPath } from '../../src/http/pages/things/thing-link.tsx'
 import { openLive } from '../helpers/live.ts'
 import type { Live, RunRow } from '../helpers/live.ts'
-import { askPages, formOf, hiddenFields, unescaped, wordsOf } from './ask-pages.ts'
-import type { PagesAsked } from './ask-pages.ts'
+import { askPages, formOf, hiddenFields, unescaped, wordsOf } from './open-pages.ts'
+import type { PagesAsked } from './open-pages.ts'
 import { HOSTILE, hostileComments, importHostilePlace, putHostileUser } from './hostile.ts'
 
 const PAGES = ['/', '/runs', '/organizations', '/search?q=none', '/held', '/schedule']

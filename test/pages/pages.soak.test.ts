@@ -89,7 +89,7 @@ describe.skipIf(MISSING.includes('Chromium'))('the pages in a browser', () => {
     listen(looking)
     await looking.goto(http.url)
     for (const sight of SIGHTS) {
-      await look(looking, sight)
+      await check(looking, sight)
       expect(await faultsOf(looking), `sign-in ${nameOf(sight)}`).toEqual([])
     }
     await signIn(looking, '/')
@@ -99,12 +99,12 @@ describe.skipIf(MISSING.includes('Chromium'))('the pages in a browser', () => {
       expect(await looking.locator('img').count(), name).toBe(0)
       for (const sight of SIGHTS) {
         const what = `${name} ${nameOf(sight)}`
-        await look(looking, sight)
+        await check(looking, sight)
         await openDetails(looking)
         expect(await sidewaysPx(looking), what).toBe(0)
         expect(await faultsOf(looking), what).toEqual([])
       }
-      await look(looking, { colorScheme: 'light', width: NARROWEST_PX })
+      await check(looking, { colorScheme: 'light', width: NARROWEST_PX })
       expect(await sidewaysPx(looking), `${name} on the narrowest phone`).toBe(0)
     }
     await looking.context().close()
@@ -286,7 +286,7 @@ function nameOf({ colorScheme, width }: Sight): string {
 }
 
 /** Shows an open page as somebody else sees it. */
-async function look(page: Page, { colorScheme, width }: Sight): Promise<void> {
+async function check(page: Page, { colorScheme, width }: Sight): Promise<void> {
   await page.emulateMedia({ colorScheme })
   await page.setViewportSize({ width, height: HEIGHT_PX })
 }

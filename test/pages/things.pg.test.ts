@@ -4,8 +4,8 @@ import type { Place } from '../../src/demo/layout.ts'
 import { thingPath } from '../../src/http/pages/things/thing-link.tsx'
 import { openLive } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
-import { askPages, formOf, hiddenFields, wordsOf } from './ask-pages.ts'
-import type { Answer, PagesAsked } from './ask-pages.ts'
+import { askPages, formOf, hiddenFields, wordsOf } from './open-pages.ts'
+import type { ServiceResponse, PagesAsked } from './open-pages.ts'
 
 let live: Live
 let pages: PagesAsked
@@ -133,14 +133,14 @@ test('IDs that name nothing are answered in a sentence', async () => {
   }
 })
 
-async function expectPage(path: string): Promise<Answer> {
+async function expectPage(path: string): Promise<ServiceResponse> {
   const page = await pages.get(path)
   expect(page.status, `${path}: ${wordsOf(page)}`).toBe(200)
   return page
 }
 
 /** The words and the address of each link. */
-function linksOf(page: Answer): [words: string, path: string][] {
+function linksOf(page: ServiceResponse): [words: string, path: string][] {
   const links = page.text.matchAll(/<a [^>]*?href="([^"]*)"[^>]*>(.*?)<\/a>/g)
   return [...links].map(([, path = '', words = '']) => [
     words.replaceAll(/<[^>]*>/g, ''),
@@ -148,7 +148,7 @@ function linksOf(page: Answer): [words: string, path: string][] {
   ])
 }
 
-function linkOf(page: Answer, words: string): string {
+function linkOf(page: ServiceResponse, words: string): string {
   const [, path] = linksOf(page).find(([of]) => of === words) ?? []
   if (path === undefined) throw new Error(`No link says ${words}: ${wordsOf(page)}`)
   return path

@@ -10,7 +10,7 @@ import {
 import { redactComment, redactRow, redactUser } from '../../src/features/privacy/redact.ts'
 import type { Redaction } from '../../src/features/privacy/redact.ts'
 import { RulesKeeper } from '../../src/features/privacy/rules.ts'
-import { answeringTables } from '../helpers/answering-tables.ts'
+import { answeringTables } from '../helpers/query-tables.ts'
 
 const SALT = Buffer.from('a salt of a database')
 

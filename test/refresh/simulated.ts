@@ -5,7 +5,7 @@ import { setDefinitions } from '../../src/core/database/definitions.ts'
 import * as refresh from '../../src/core/database/statements/refresh.ts'
 import { createLog } from '../../src/base/log.ts'
 import { RulesKeeper } from '../../src/features/privacy/rules.ts'
-import { readAnswer } from '../../src/core/service/answer.ts'
+import { readResponse } from '../../src/core/service/response.ts'
 import { MemoryBudget } from '../../src/core/service/memory.ts'
 import { NO_RATE_LIMIT } from '../../src/core/service/wait.ts'
 import type { SharedRateLimit } from '../../src/core/service/wait.ts'
@@ -75,7 +75,7 @@ export class SimulatedService {
   }
 
   /** A look at an annotation: what it sees was delayed until now. */
-  look(index: number): number {
+  check(index: number): number {
     const { events, knownS } = this.#annotation(index)
     const { nowS } = this
     const isMeasured = nowS >= this.#measureFromS
@@ -143,7 +143,7 @@ export class SimulatedService {
 
   #answer(filter: CommentsFilter, call: Call) {
     const index = Number(filter.annotationId)
-    const events = this.look(index)
+    const events = this.check(index)
     if (call.stats !== undefined) call.stats.calls += 1
     const known = this.#bodies.get(index)
     const isAsKnown = filter.commentIds === undefined && known?.events === events
@@ -153,7 +153,7 @@ export class SimulatedService {
     const data = filter.commentIds?.map((id) => comments.get(id) ?? null) ?? [...comments.values()]
     const body = Buffer.from(JSON.stringify({ result: { status: 'success', message: 'ok', data } }))
     const reply = { httpStatus: 200, retryAfterMs: null, body }
-    const answer = readAnswer(
+    const answer = readResponse(
       reply,
       { operation: 'comments', filter, secrets: [] },
       call.knownDigest,
@@ -236,7 +236,7 @@ export async function refreshed(
     promiseS: number
     beginMs: number
   },
-  look: (database: TestDatabase, service: SimulatedService) => Promise<void> = async () => {},
+  check: (database: TestDatabase, service: SimulatedService) => Promise<void> = async () => {},
 ): Promise<Outcome> {
   const { callsPerDay, measureFromS, promiseS, beginMs } = options
   const database = await createTestDatabase()
@@ -280,7 +280,7 @@ export async function refreshed(
         await addToCatalog(database, activity, later.splice(0, known.length), service.now)
       await step()
     }
-    await look(database, service)
+    await check(database, service)
     return service.outcome()
   } finally {
     await database.drop()

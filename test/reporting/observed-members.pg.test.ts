@@ -6,7 +6,7 @@ import { buildCommand } from '../cli/built-command.ts'
 import type { BuiltCommand } from '../cli/built-command.ts'
 import { openLive } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
-import { askPages, wordsOf } from '../pages/ask-pages.ts'
+import { askPages, wordsOf } from '../pages/open-pages.ts'
 import { membersOf, noticed } from './observed.ts'
 
 /** The members of a record as the service sends it, by their paths, with their types. */

@@ -50,7 +50,7 @@ async function ask<T = Record<string, unknown>>(text: string, values: unknown[] 
 }
 
 /** Each run finds one more of these; what the clock says after each. */
-async function look(...users: (User | null)[]): Promise<string[]> {
+async function check(...users: (User | null)[]): Promise<string[]> {
   const times: string[] = []
   for (const user of users) {
     if (user === null) live.world.dropUser(here, ANN.userId)
@@ -85,7 +85,7 @@ const RENAMED = { ...ANN, name: 'Ann Baker' }
 const MOVED = { ...RENAMED, email: 'ann@new.example' }
 
 test('a rename, another address, a departure and a return are versions; nothing else is', async () => {
-  const times = await look(ANN, RENAMED, MOVED, null, MOVED, { ...MOVED, nickname: 'Annie' })
+  const times = await check(ANN, RENAMED, MOVED, null, MOVED, { ...MOVED, nickname: 'Annie' })
   const names = { listed: true, removed: false, current: false }
   expect(await versions()).toEqual([
     { version: 1, change: 'added', ...names, name: ANN.name, email: ANN.email },
@@ -113,7 +113,7 @@ test('neither a first load nor a run over an unchanged service writes a version'
   const stored = `select (select count(*)::int from collab_store.user_versions) as versions,
     (select count(*)::int from collab_store.users where num_nonnulls(version, version_at, change) > 0) as changed`
   expect(await ask(stored)).toEqual([{ versions: 0, changed: 0 }])
-  await look(ANN, RENAMED)
+  await check(ANN, RENAMED)
   const touched = await rowsTouched(live.database)
   await run()
   expect(await rowsTouched(live.database)).toBe(touched)
@@ -152,7 +152,7 @@ test('an author in no listing has versions too, and one who comes into the listi
 
 test('the directory of now is that of this moment', async () => {
   live.world.putDocumentUsers(here, place.documentId, [...membersNow(), ANN.userId])
-  await look(ANN, RENAMED, null)
+  await check(ANN, RENAMED, null)
   const columns = `organization_id, user_id, name, email, listed, documents, user_groups, document_ids,
     organization_user_group_ids, first_seen_at, left_at`
   const now = await ask(`select ${columns} from reporting.user_directory order by 1, 2`)
@@ -163,11 +163,11 @@ test('the directory of now is that of this moment', async () => {
 test('what was pruned is not known: the answer says so and is never another one', async () => {
   const members = membersNow()
   live.world.putDocumentUsers(here, place.documentId, [...members, ANN.userId])
-  const [first = ''] = await look(ANN)
+  const [first = ''] = await check(ANN)
   live.world.putDocumentUsers(here, place.documentId, members)
-  const [second = ''] = await look(RENAMED)
+  const [second = ''] = await check(RENAMED)
   live.world.putDocumentUsers(here, place.documentId, [...members, ANN.userId])
-  const [third = ''] = await look(MOVED)
+  const [third = ''] = await check(MOVED)
   const nothing = { name: null, email: null, listed: null, left: false, documents: null }
   expect(await directoryAt(first)).toMatchObject({ name: ANN.name, documents: 1, is_known_then: true }) // prettier-ignore
   const [later, last] = [await directoryAt(second), await directoryAt(third)]
@@ -193,9 +193,9 @@ describe('an erased person', () => {
     const other = { userId: 'bob', name: 'Bob of ann@old.example', email: 'bob@x.example' }
     live.world.putUser(here, other)
     const wilhelmine = { ...ANN, name: 'Wilhelmine Zzyzx', email: 'zzyzx@old.example' }
-    const [first = ''] = await look(wilhelmine)
+    const [first = ''] = await check(wilhelmine)
     live.world.putUser(here, { ...other, name: 'Bob' })
-    await look({ ...wilhelmine, name: 'Wilhelmine Xylo' }, null, ANN)
+    await check({ ...wilhelmine, name: 'Wilhelmine Xylo' }, null, ANN)
     const done = await eraseUser(live.database.pool, request)
     expect(done).toMatchObject({ users: 1, userVersions: 4 })
     for (const [table, text] of await textsOf(live.database))
@@ -216,7 +216,7 @@ describe('an erased person', () => {
   })
 
   test('whom a run has stored under the pseudonym already keeps no version of before', async () => {
-    const [first = ''] = await look(ANN, RENAMED)
+    const [first = ''] = await check(ANN, RENAMED)
     const { pseudonym } = await eraseUser(live.database.pool, request)
     await live.database.pool.query(
       `insert into collab_store.users (organization_key, source, listed, first_seen_at, changed_at, digest, user_id, name)
@@ -238,7 +238,7 @@ describe('an erased person', () => {
 
 describe('a policy on addresses', () => {
   test('that drops them leaves none in versions, and makes no version by itself', async () => {
-    await look(ANN, MOVED, { ...ANN, email: 'ann@third.example' })
+    await check(ANN, MOVED, { ...ANN, email: 'ann@third.example' })
     await run({ PRIVACY_EMAIL: 'drop' })
     const texts = (await textsOf(live.database)).get('collab_store.user_versions') ?? ''
     expect(texts).not.toContain('@')

@@ -242,14 +242,14 @@ function odd(commentId: number): Comment {
 }
 
 /** The service has these comments now, and a run looks. */
-const night = Object.assign((...comments: Comment[]) => look(comments, {}), {
+const night = Object.assign((...comments: Comment[]) => check(comments, {}), {
   with:
     (settings: Record<string, string>) =>
     (...comments: Comment[]) =>
-      look(comments, settings),
+      check(comments, settings),
 })
 
-async function look(comments: Comment[], settings: Record<string, string>) {
+async function check(comments: Comment[], settings: Record<string, string>) {
   live.world.putThread(place, { live: comments, deleted: [] })
   return live.run({
     settings: { ...settings, ...(member === undefined ? {} : { COMMENT_WRITTEN_MEMBER: member }) },

@@ -65,8 +65,8 @@ test('the two nights of clock change are counted right, whether a comment is new
   await migrate(live.database.url, BERLIN)
   const spring = ['2026-03-28T22:59', '2026-03-28T23:00', '2026-03-29T21:59', '2026-03-29T22:00']
   const autumn = ['2026-10-24T21:59', '2026-10-24T22:00', '2026-10-25T22:59', '2026-10-25T23:00']
-  await look(spring)
-  await look([...spring, ...autumn])
+  await check(spring)
+  await check([...spring, ...autumn])
   const inSpring = ['2026-03-28 1', '2026-03-29 2', '2026-03-30 1']
   const inAutumn = ['2026-10-24 1', '2026-10-25 2', '2026-10-26 1']
   const inBerlin = [...inSpring, ...inAutumn]
@@ -77,7 +77,7 @@ test('the two nights of clock change are counted right, whether a comment is new
     '2026-10-19 3',
     '2026-10-26 1',
   ])
-  await look([...spring, ...autumn], ' edited')
+  await check([...spring, ...autumn], ' edited')
   expect(await days('reporting.comment_activity_daily')).toEqual(inBerlin)
   for (const zone of ['America/New_York', 'UTC', 'Pacific/Auckland', 'Europe/Berlin']) {
     await migrate(live.database.url, { ...PROMISE, reportTimeZone: zone })
@@ -102,7 +102,7 @@ test('a zone that PostgreSQL does not know is refused, and a process with anothe
 })
 
 /** A run finds comments of these minutes. */
-async function look(minutes: readonly string[], more = ''): Promise<void> {
+async function check(minutes: readonly string[], more = ''): Promise<void> {
   const comments = minutes.map((minute, index) => ({
     commentId: index + 1,
     commentText: `at ${minute}${more}`,

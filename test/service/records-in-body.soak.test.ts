@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { CallError } from '../../src/base/errors.ts'
-import { readAnswer } from '../../src/core/service/answer.ts'
+import { readResponse } from '../../src/core/service/response.ts'
 import type { CallTarget } from '../../src/core/service/errors.ts'
 import { canonicalJson } from '../../src/core/sync/record/digest.ts'
 
@@ -44,7 +44,7 @@ function contentOf(text: string): string {
 
 function answerTo(text: string, known?: Buffer) {
   try {
-    return readAnswer(
+    return readResponse(
       { httpStatus: 200, retryAfterMs: null, body: Buffer.from(text) },
       target,
       known,

@@ -1,4 +1,4 @@
-import { successBody } from '../../src/demo/answers.ts'
+import { successBody } from '../../src/demo/responses.ts'
 import { Random } from '../../src/demo/random.ts'
 import { sendJson, startStandIn as startWellBehaved } from '../../src/demo/stand-in.ts'
 import type {
@@ -7,7 +7,7 @@ import type {
   StandInOptions as WellBehavedOptions,
 } from '../../src/demo/stand-in.ts'
 import { CallLog } from './call-log.ts'
-import { answerWithFault } from './fault-answers.ts'
+import { answerWithFault } from './fault-responses.ts'
 import { FaultInjector } from './faults.ts'
 import type { FaultRule } from './faults.ts'
 
@@ -94,24 +94,24 @@ function reordered(call: Call, random: Random, inside: boolean): Call {
     const found = call.items()
     return found && shuffled(found, random, inside)
   }
-  const answer = () => {
+  const respond = () => {
     const found = items()
-    if (found === undefined) call.answer()
+    if (found === undefined) call.respond()
     else sendJson(response, 200, successBody(operation, found))
   }
-  return { ...call, items, answer }
+  return { ...call, items, respond }
 }
 
 /** A call whose good answer has members beside the documented ones. */
 function widened(call: Call, { result, data }: Beside): Call {
-  const answer = () => {
+  const respond = () => {
     const items = call.operation === null ? undefined : call.items()
-    if (items === undefined || call.operation === null) return call.answer()
+    if (items === undefined || call.operation === null) return call.respond()
     const body = successBody(call.operation, items)
     const inner = body.replace('{"result":{', `{${result},"result":{${data},`)
     sendJson(call.response, 200, inner)
   }
-  return { ...call, answer }
+  return { ...call, respond }
 }
 
 function intercept(call: Call, calls: CallLog, injector: FaultInjector): () => void {
@@ -132,14 +132,14 @@ function intercept(call: Call, calls: CallLog, injector: FaultInjector): () => v
     // Of one who gave up before the answer.
     log()
   })
-  if (request === null || fault === undefined) return answered(call.answer)
+  if (request === null || fault === undefined) return answered(call.respond)
   if (fault.kind !== 'held')
     return answered(() => answerWithFault(fault, request, response, call.items() ?? []))
-  return () => void fault.until.then(answered(call.answer))
+  return () => void fault.until.then(answered(call.respond))
 
-  function answered(answer: () => void): () => void {
+  function answered(respond: () => void): () => void {
     return () => {
-      answer()
+      respond()
       log()
     }
   }

@@ -14,8 +14,8 @@ import { BEARER, unlistened } from '../http/served.ts'
 import { openLive } from '../helpers/live.ts'
 import type { Live, RunRow } from '../helpers/live.ts'
 import { scopeOf } from '../helpers/places.ts'
-import { askPages, hiddenFields, wordsOf } from '../pages/ask-pages.ts'
-import type { PagesAsked } from '../pages/ask-pages.ts'
+import { askPages, hiddenFields, wordsOf } from '../pages/open-pages.ts'
+import type { PagesAsked } from '../pages/open-pages.ts'
 
 let live: Live
 let app: App

@@ -16,7 +16,7 @@ import { openLive, settled, startOn } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 import { startRelay } from '../helpers/relay.ts'
 import { until } from '../helpers/until.ts'
-import { askPages, wordsOf } from '../pages/ask-pages.ts'
+import { askPages, wordsOf } from '../pages/open-pages.ts'
 
 interface Line {
   readonly level: string

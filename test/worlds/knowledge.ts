@@ -108,7 +108,7 @@ export class Knowledge {
       case 'catalog':
         return this.#listCatalog(deed)
       case 'run':
-        return this.#look(deed)
+        return this.#check(deed)
       case 'prune':
         return this.#prune(deed.before)
       case 'erase':
@@ -134,7 +134,7 @@ export class Knowledge {
     for (const [key, scope] of this.scopes) scope.inCatalog = listed.has(key)
   }
 
-  #look(run: Deed & { kind: 'run' }): void {
+  #check(run: Deed & { kind: 'run' }): void {
     this.runs.push(run.at)
     if (run.isStopped) {
       if (Object.keys(run.scope).length === 0) this.refusedAt = run.at

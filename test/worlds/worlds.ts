@@ -2,7 +2,7 @@ import type { Scope } from '../../src/documents/scope.ts'
 import { Random, seedOf } from '../../src/demo/random.ts'
 import type { StandInRequest } from '../../src/demo/requests.ts'
 import type { FaultRule } from '../service/faults.ts'
-import { differences } from './ask.ts'
+import { differences } from './run-question.ts'
 import { Copy } from './copy.ts'
 import { Knowledge } from './knowledge.ts'
 import { Life } from './life.ts'
@@ -54,11 +54,11 @@ export async function liveWorld(
   }
   const compare = async (what: string, now: Date, isWhole: boolean) => {
     for (const [index, copy] of copies.entries()) {
-      const look = looks[index] as (typeof looks)[number]
-      for (const deed of copy.deeds.slice(look.learnt)) look.known.learn(deed)
-      look.learnt = copy.deeds.length
+      const check = looks[index] as (typeof looks)[number]
+      for (const deed of copy.deeds.slice(check.learnt)) check.known.learn(deed)
+      check.learnt = copy.deeds.length
       await copy.clock.stop(now)
-      const asked = { known: look.known, now, zone: ZONE }
+      const asked = { known: check.known, now, zone: ZONE }
       const times = copy.deeds.flatMap(({ kind, at }) =>
         kind === 'run' || kind === 'erase' ? at : [],
       )
@@ -66,7 +66,7 @@ export async function liveWorld(
         ...(await differences(copy.database, asked, times)),
         ...(isWhole ? untold(asked, life.world) : []),
       ]
-      const mode = look.member === null ? 'without the member' : 'with the member'
+      const mode = check.member === null ? 'without the member' : 'with the member'
       found.push(...differing.map((one) => `seed ${seed}, ${what}, ${mode}: ${one}`))
     }
   }

@@ -3,10 +3,10 @@
 -- scopes that the held import lacks.
 -- Params: $1 organizationIds, $2 documentIds[?], $3 annotationIds[?], $4 userGroupIds[?] (the ids of one line at the
 -- same index).
--- Never null: is_active, is_settled.
+-- Never null: is_active, is_stored.
 select l.organization_key, l.document_key, l.annotation_key, l.user_group_key,
   l.organization_name, l.document_name, l.organization_user_group_name, l.is_active,
-  l.is_active and not exists (select from sync.catalog_imports where state = 'held') as is_settled
+  l.is_active and not exists (select from sync.catalog_imports where state = 'held') as is_stored
 from (
   select l.position, o.organization_key, d.document_key, a.annotation_key, g.user_group_key,
     o.name as organization_name, d.name as document_name, g.name as organization_user_group_name,

@@ -94,7 +94,7 @@ async function show(
   else {
     print(heading('4. Sample reports'))
     printDemoReports(reports)
-    print(furtherSteps(opening))
+    print(nextSteps(opening))
   }
   return EXIT.done
 }
@@ -140,7 +140,7 @@ function inWords(changes: readonly ChangeKind[]): string {
     .join(', ')
 }
 
-function furtherSteps({ settings }: AppOpening): string {
+function nextSteps({ settings }: AppOpening): string {
   const passwordFile = relative('', join(settings.home, 'password'))
   return [
     heading('Next commands (in a checkout: npx collab-sync …)'),

@@ -1,5 +1,5 @@
 import * as rejected from '../../core/database/statements/rejected.ts'
-import { settleRejected } from '../../client/waiting.ts'
+import { resolveRejected } from '../../client/waiting.ts'
 import { RECORD_CHARACTERS } from '../../documents/waiting.ts'
 import type { SetAsideDone } from '../../documents/waiting.ts'
 import { UsageError } from '../../base/errors.ts'
@@ -37,7 +37,7 @@ export async function rejectedList(
 }
 
 /** `collab-sync rejected set-aside ID... --reason TEXT`, and without a reason `rejected restore ID...`. */
-export async function rejectedSettle(
+export async function rejectedResolve(
   ids: string[],
   { run, reason, json }: Options & { reason?: string },
 ): Promise<number> {
@@ -50,7 +50,7 @@ export async function rejectedSettle(
     const choice =
       run === undefined ? { ids: ids.map(Number) } : { runId: await findRun(database, run) }
     const as = { by: processUser(), reason: reason ?? null }
-    const changed = await settleRejected(database, choice, as)
+    const changed = await resolveRejected(database, choice, as)
     if (json) printJson({ changed } satisfies SetAsideDone)
     else print(`${counted(changed, 'record')} ${as.reason === null ? 'reopened' : 'set aside'}.`)
   })

@@ -56,14 +56,14 @@ export async function workOff(app: App, request: NewRun, style: ProgressStyle): 
   try {
     const started = await startRun(app.sync, request)
     onAbort(stopping.signal, () => cancel(app, started.runId))
-    await workUntilSettled(app, started, style)
+    await workUntilFinished(app, started, style)
     return started.runId
   } finally {
     forget()
   }
 }
 
-async function workUntilSettled(
+async function workUntilFinished(
   app: App,
   { runId, items }: StartedRun,
   style: ProgressStyle,

@@ -35,22 +35,22 @@ export async function scheduleRemove({ json }: Json): Promise<number> {
 
 async function onSchedule(
   { json, creates = false }: { json: boolean | undefined; creates?: boolean },
-  ask: (schedule: ReturnType<typeof scheduleOn>) => Promise<NightlySchedule>,
+  read: (schedule: ReturnType<typeof scheduleOn>) => Promise<NightlySchedule>,
 ): Promise<number> {
   return withQueue({ name: 'schedule', creates }, async ({ database }, queue, opening) => {
     const { settings, log } = opening
-    const schedule = await ask(scheduleOn({ database, queue, settings, log, by: processUser() }))
+    const schedule = await read(scheduleOn({ database, queue, settings, log, by: processUser() }))
     if (json) printJson(schedule)
     else print(describe(schedule))
   })
 }
 
 function describe(schedule: NightlySchedule): string {
-  const who = `${schedule.by ?? 'a user'}${schedule.setAt === null ? '' : `, at ${time(schedule.setAt)}`}`
+  const actor = `${schedule.by ?? 'a user'}${schedule.setAt === null ? '' : `, at ${time(schedule.setAt)}`}`
   if (schedule.cron === null) {
-    return `No nightly run is scheduled. The schedule was removed by ${who}. Set one with: collab-sync schedule set "0 2 * * *"`
+    return `No nightly run is scheduled. The schedule was removed by ${actor}. Set one with: collab-sync schedule set "0 2 * * *"`
   }
-  const source = schedule.setBy === 'settings' ? 'the settings SYNC_CRON and SYNC_TZ' : who
+  const source = schedule.setBy === 'settings' ? 'the settings SYNC_CRON and SYNC_TZ' : actor
   return facts([
     ['nightly', `${schedule.cron} (${schedule.timeZone})`],
     ['set by', source],

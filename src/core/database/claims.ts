@@ -58,19 +58,19 @@ export type PlannedItem = RowOf<typeof planPages>
 export interface Item extends PlannedItem {
   readonly runId: string
   /** Whether its run is limited to some scopes, because then a person waits for it. */
-  readonly isNarrow: boolean
+  readonly isScoped: boolean
 }
 
 /** Planned items, to hand to the queue. */
 export function toItems(
-  run: { runId: string; isNarrow: boolean },
+  run: { runId: string; isScoped: boolean },
   planned: readonly PlannedItem[],
 ): Item[] {
   return planned.map((item) => ({ ...run, ...item }))
 }
 
 /** Whether a claimed item belongs to a run that is limited to some scopes, or that retries failed ones. */
-export function isNarrowClaim({ scope, onlyScopes }: Pick<Claim, 'scope' | 'onlyScopes'>): boolean {
+export function isScopedClaim({ scope, onlyScopes }: Pick<Claim, 'scope' | 'onlyScopes'>): boolean {
   return onlyScopes !== null || !isEverything(scope)
 }
 

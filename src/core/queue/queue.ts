@@ -101,9 +101,9 @@ function toBullJob({ name, data, key, priority }: Delivery) {
 }
 
 /** An item of a run as a job: ids only. */
-export function itemDelivery({ runId, itemId, kind, round, isNarrow }: Item): Delivery {
+export function itemDelivery({ runId, itemId, kind, round, isScoped }: Item): Delivery {
   return {
-    queue: isNarrow ? 'requests' : 'everything',
+    queue: isScoped ? 'requests' : 'everything',
     name: kind,
     data: { runId, itemId },
     key: `item-${itemId}`,

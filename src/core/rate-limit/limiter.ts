@@ -146,12 +146,12 @@ export class RateLimiter implements SharedRateLimit {
     const spacing = { intervalMs: 1000 / (callsPerSecond * usedPart), toleranceMs }
     const slotsMax = Math.max(1, Math.floor(groupMs / spacing.intervalMs))
     const slots = this.#isSteady ? slotsMax : Math.min(slotsMax, this.#queue.length)
-    const askedAtMs = performance.now()
+    const requestedAtMs = performance.now()
     const taken = await this.#reach(() => this.#store.take(slots, spacing))
     if (taken === null) return sleep(STORE_RETRY_MS, this.#closing.signal)
     if (taken.pauseMs > 0) return this.#pause(taken.pauseMs)
-    this.#roundTripMs = Math.min(performance.now() - askedAtMs, 2 * this.#roundTripMs + 1)
-    const firstMs = askedAtMs + this.#roundTripMs + taken.waitMs
+    this.#roundTripMs = Math.min(performance.now() - requestedAtMs, 2 * this.#roundTripMs + 1)
+    const firstMs = requestedAtMs + this.#roundTripMs + taken.waitMs
     for (let slot = 0; slot < slots; slot += 1) {
       const dueMs = firstMs + slot * spacing.intervalMs
       const dueInMs = dueMs - performance.now()
@@ -166,9 +166,9 @@ export class RateLimiter implements SharedRateLimit {
   /** Null when the store fails: a limit then waits for it, and a pause holds for this process alone. */
   async #reach<T>(step: () => Promise<T>): Promise<T | null> {
     try {
-      const answer = await step()
+      const response = await step()
       this.#fault.recovered()
-      return answer
+      return response
     } catch (error) {
       this.#fault.failed(error)
       return null

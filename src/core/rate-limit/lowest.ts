@@ -29,8 +29,8 @@ export function followLowest(
 ): (on: On) => Promise<void> {
   let known = String(own)
   return async (on) => {
-    const asking = { deadAfterS: DEAD_AFTER_S, own, name: 'this process' }
-    const limits = await workers.rateLimits.all(on, asking)
+    const fetching = { deadAfterS: DEAD_AFTER_S, own, name: 'this process' }
+    const limits = await workers.rateLimits.all(on, fetching)
     const lowest = limits[0]?.rateLimit ?? null
     limiter.callsPerSecond = lowest
     const found = limits.map(({ rateLimit }) => String(rateLimit)).join()

@@ -6,7 +6,7 @@ import * as items from '../database/statements/items.ts'
 import * as holds from '../database/statements/held.ts'
 import * as rejected from '../database/statements/rejected.ts'
 import * as runs from '../database/statements/runs.ts'
-import { count, counted, describeAnswer, describeHeld } from '../../documents/format.ts'
+import { count, counted, describeFailure, describeHeld } from '../../documents/format.ts'
 import { logOfRun } from '../../base/log.ts'
 import { isOfOtherServer } from '../service/reach.ts'
 import { describeSpan, withSpan } from '../../base/trace.ts'
@@ -38,8 +38,8 @@ export async function finishRun(
     const causes = await runs.causes.all(database, { runId })
     const { held } = await holds.count.one(database, { runId })
     const lost = await rejected.wholeOfRun.one(database, { runId })
-    const { answered } = await runs.isAnswered.one(database, { runId })
-    const problem = describeProblem(causes, answered, held, lost)
+    const { hasResponse } = await runs.hasResponse.one(database, { runId })
+    const problem = describeProblem(causes, hasResponse, held, lost)
     const finished = await runs.finish.first(database, { runId, problem })
     if (finished === undefined) return null
     const { status } = finished
@@ -98,12 +98,12 @@ const GATES: Readonly<Record<FailureCause['operation'], string>> = {
  */
 function describeProblem(
   causes: readonly FailureCause[],
-  isAnswered: boolean,
+  hasResponse: boolean,
   held: number,
   lost: RowOf<typeof rejected.wholeOfRun>,
 ): string | null {
   const sentences = [
-    describeFailures(causes, isAnswered),
+    describeFailures(causes, hasResponse),
     held === 0 ? null : `${describeHeld(held)} Accept or refuse the removal.`,
     describeLost(lost),
   ].filter((each) => each !== null)
@@ -117,7 +117,7 @@ function describeLost({ records, reason }: RowOf<typeof rejected.wholeOfRun>): s
   return `${what} rejected${why}: correct them at the service, or set them aside.`
 }
 
-function describeFailures(causes: readonly FailureCause[], isAnswered: boolean): string | null {
+function describeFailures(causes: readonly FailureCause[], hasResponse: boolean): string | null {
   const [first] = causes
   if (first === undefined) return null
   const failed = causes.reduce((sum, { scopes }) => sum + scopes, 0)
@@ -130,10 +130,10 @@ function describeFailures(causes: readonly FailureCause[], isAnswered: boolean):
     ? ' The service throttled every call for longer than SYNC_THROTTLED_MAX_MS.'
     : ''
   const areAllForbidden =
-    !isAnswered && failed >= SUSPICIOUS_REFUSALS && causes.every(isForbiddenCause)
+    !hasResponse && failed >= SUSPICIOUS_REFUSALS && causes.every(isForbiddenCause)
   const isOneOperation = causes.every(({ operation }) => operation === first.operation)
   const isElsewhere =
-    !isAnswered &&
+    !hasResponse &&
     causes.every((cause) => isOfOtherServer(cause) || cause.errorStatus === 'breaker_open')
   const everyCall = areAllForbidden ? FORBIDDEN : isElsewhere ? ELSEWHERE : ''
   const likely = (areAllForbidden || isElsewhere) && !isOneOperation ? '' : likelyCause(first)
@@ -159,7 +159,7 @@ function describeCause(cause: FailureCause): string {
   if (errorStatus === 'breaker_open')
     return `${scopes} of ${operation}${where} skipped after such failures`
   if (errorStatus === 'throttled') return `${scopes} of ${operation}${where} skipped`
-  return `${scopes} of ${operation}${where}: ${describeAnswer({ httpStatus, errorStatus })}`
+  return `${scopes} of ${operation}${where}: ${describeFailure({ httpStatus, errorStatus })}`
 }
 
 function likelyCause({ operation, httpStatus, organizations }: FailureCause): string {

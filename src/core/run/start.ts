@@ -1,5 +1,5 @@
 import { noteAction } from '../database/actions.ts'
-import { isNarrowClaim, toItems } from '../database/claims.ts'
+import { isScopedClaim, toItems } from '../database/claims.ts'
 import type { Item } from '../database/claims.ts'
 import { rolledBack, transaction } from '../database/pool.ts'
 import type { Client } from '../database/pool.ts'
@@ -90,7 +90,7 @@ async function plan(
   const areWhole = !isListed && !areUsersNamed && failedOf === null
   if (areWhole && !failing) {
     const pages = await items.planPages.all(client, { runId, operations, organizationIds })
-    return toItems({ runId, isNarrow: organizationIds !== null }, pages)
+    return toItems({ runId, isScoped: organizationIds !== null }, pages)
   }
   const planned = await items.planScopes.all(client, {
     runId,
@@ -104,7 +104,7 @@ async function plan(
     isFailing: failing,
     areWhole,
   })
-  return toItems({ runId, isNarrow: true }, planned)
+  return toItems({ runId, isScoped: true }, planned)
 }
 
 /** Organizations of a page: few, so that the first call is made at once. */
@@ -136,7 +136,7 @@ export async function planPage(
         ...page,
         limit: Math.min(BATCHES_OF_EACH * 2 ** round, BATCHES_A_PAGE_MAX),
       }))
-  return toItems({ runId: ids.runId, isNarrow: isNarrowClaim(claim) }, planned)
+  return toItems({ runId: ids.runId, isScoped: isScopedClaim(claim) }, planned)
 }
 
 /**
@@ -220,8 +220,8 @@ async function* batchesOf(
   const organizationIds = request.scope.organizationIds ?? null
   let after = 0
   for (;;) {
-    const narrowed = { operations, organizationIds }
-    const page = await batches.page.all(database, { after, ...narrowed, limit: BATCHES_A_PAGE })
+    const limits = { operations, organizationIds }
+    const page = await batches.page.all(database, { after, ...limits, limit: BATCHES_A_PAGE })
     for (const batch of page) yield { ...batch, onlyScopes: null }
     const last = page.at(-1)
     if (last === undefined) return

@@ -1,7 +1,7 @@
 import { CallError } from '../../base/errors.ts'
 import type { Operation } from '../../base/errors.ts'
-import { readAnswer, readingTick } from './answer.ts'
-import type { Answer } from './answer.ts'
+import { readResponse, readingTick } from './response.ts'
+import type { ServiceResponse } from './response.ts'
 import { decodeBody } from './body.ts'
 import { Breaker } from './circuit-breaker.ts'
 import { ConcurrencyLimit } from './concurrency.ts'
@@ -122,13 +122,13 @@ class Client {
    * @throws CallError when there is no usable response after all tries; the signal's reason when it aborts; DrainingError after
    *   `close`
    */
-  getUsers(filter: UsersFilter, call: Call = {}): Promise<Answer> {
-    return this.#ask('users', filter, call)
+  getUsers(filter: UsersFilter, call: Call = {}): Promise<ServiceResponse> {
+    return this.#fetch('users', filter, call)
   }
 
   /** Comments of one annotation (service-api.md, Endpoints, 1). Throws as `getUsers` does. */
-  getComments(filter: CommentsFilter, call: Call = {}): Promise<Answer> {
-    return this.#ask('comments', filter, call)
+  getComments(filter: CommentsFilter, call: Call = {}): Promise<ServiceResponse> {
+    return this.#fetch('comments', filter, call)
   }
 
   /** Calls in flight, and the limit that the load of the service allows. */
@@ -153,17 +153,17 @@ class Client {
     await this.#requests.close()
   }
 
-  async #ask(
+  async #fetch(
     operation: Operation,
     filter: UsersFilter | CommentsFilter,
     call: Call,
-  ): Promise<Answer> {
+  ): Promise<ServiceResponse> {
     const target: CallTarget = { operation, filter, secrets: this.#secrets }
     this.#breaker.check(target, performance.now())
     const body = JSON.stringify({ data: filter })
     let token = ''
     try {
-      const answer = await retrying(
+      const response = await retrying(
         (attemptNumber, throttledMs) => {
           token = this.#token.current()
           return this.#attempt(target, body, token, { attemptNumber, throttledMs }, call)
@@ -173,7 +173,7 @@ class Client {
         call.waitSignal ?? call.signal,
       )
       this.#breaker.succeeded(target)
-      return answer
+      return response
     } catch (error) {
       this.#breaker.failed(target, error, performance.now())
       throw error
@@ -191,7 +191,7 @@ class Client {
     token: string,
     { attemptNumber, throttledMs }: { attemptNumber: number; throttledMs: number },
     call: Call,
-  ): Promise<Answer> {
+  ): Promise<ServiceResponse> {
     const { signal, waitSignal = signal, priority, knownDigest, stats } = call
     const isRetry = attemptNumber > 1
     const memory = call.memory ?? this.memory.open()
@@ -247,10 +247,10 @@ class Client {
         leave()
         await readingTick(reply.body.length)
       }
-      const answer = readAnswer(reply, target, knownDigest)
+      const response = readResponse(reply, target, knownDigest)
       outcome = 'success'
       this.#health.succeeded(sentAtMs)
-      return answer
+      return response
     } catch (error) {
       memory.resize(heldBytes)
       call.onFailedTry?.()

@@ -110,7 +110,7 @@ export class ServiceHealth {
   succeeded(sentAtMs: number): void {
     this.#taken(sentAtMs)
     this.#failing = null
-    this.#answered(200)
+    this.#noteResponse(200)
   }
 
   /**
@@ -124,7 +124,7 @@ export class ServiceHealth {
     if (kind === 'unreachable') {
       this.#unreachedTries += 1
       if (this.#unreachedTries === 1) this.#options.onReach?.(describeUnreachable(error))
-    } else if (httpStatus !== null) this.#answered(httpStatus)
+    } else if (httpStatus !== null) this.#noteResponse(httpStatus)
     if (kind === 'throttled') {
       const pauseMs = this.#pause(error, sentAtMs, nowMs)
       if (pauseMs > 0) void this.#options.sharedRateLimit.pauseAll(pauseMs)
@@ -185,7 +185,7 @@ export class ServiceHealth {
   }
 
   /** A call was answered. The statuses left out may be those of a proxy that does not reach the service. */
-  #answered(httpStatus: number): void {
+  #noteResponse(httpStatus: number): void {
     if (httpStatus === 407 || httpStatus >= 500) return
     this.#wasReached = true
     if (this.#unreachedTries > 0) this.#options.onReach?.(null)
@@ -206,15 +206,15 @@ export class ServiceHealth {
   #pause(error: CallError, sentAtMs: number, nowMs: number): number {
     const { retryAfterMaxMs, throttledMaxMs } = this.#options
     const { sinceMs } = (this.#throttled = { sinceMs: this.#throttled?.sinceMs ?? nowMs, error })
-    const askedMs = Math.min(error.retryAfterMs ?? 0, retryAfterMaxMs)
-    let pauseMs = askedMs
+    const retryAfterMs = Math.min(error.retryAfterMs ?? 0, retryAfterMaxMs)
+    let pauseMs = retryAfterMs
     // Sixteen calls that are throttled together are one pause.
     if (sentAtMs >= this.#pausedAtMs) {
       this.#pausedAtMs = nowMs
       this.#pauses += 1
       const isHonoured = error.retryAfterMs !== null && this.#pauses === 1
       const growingMs = Math.min(PAUSE_MAX_MS, PAUSE_BASE_MS * 2 ** (this.#pauses - 1))
-      if (!isHonoured) pauseMs = Math.max(askedMs, growingMs)
+      if (!isHonoured) pauseMs = Math.max(retryAfterMs, growingMs)
     }
     // The last call before it is given up is made when it is time to.
     const leftMs = sinceMs + throttledMaxMs - nowMs

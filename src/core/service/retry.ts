@@ -75,14 +75,14 @@ async function tryingAgain<T>(
   }
   let rereads = 0
   let waited = 0
-  let late: { answer: T } | undefined
+  let late: { response: T } | undefined
   try {
     return await pRetry(
       async (attemptNumber) => {
         if (attemptNumber === 1) throw firstError
-        const answer = await attempt(attemptNumber, endWait())
-        late = { answer }
-        return answer
+        const response = await attempt(attemptNumber, endWait())
+        late = { response }
+        return response
       },
       {
         // One more than is ever used: on its last retry p-retry also ends calls that use none.
@@ -119,7 +119,7 @@ async function tryingAgain<T>(
     )
   } catch (error) {
     // p-retry rejects when the signal aborted during a try, even if that try succeeded.
-    if (late !== undefined) return late.answer
+    if (late !== undefined) return late.response
     if (!(error instanceof CallError)) throw error
     if (waits(error)) {
       const seconds = policy.throttledMaxMs / 1000

@@ -1,4 +1,4 @@
-import { commitItem, isNarrowClaim } from '../database/claims.ts'
+import { commitItem, isScopedClaim } from '../database/claims.ts'
 import type { BatchScope } from '../database/scopes.ts'
 import * as items from '../database/statements/items.ts'
 import { CallError, DrainingError, RunStoppedError, WithdrawnError } from '../../base/errors.ts'
@@ -65,7 +65,7 @@ async function syncClaimed(
   const stopped = context.runSignals.signalOf(claim.runId)
   // A call in flight ends early only if its run is stopped. A call that waits is given up for each of these reasons.
   const waitSignal = AbortSignal.any([stopped, context.drained, ended.signal])
-  const priority = isNarrowClaim(claim) ? 'high' : 'normal'
+  const priority = isScopedClaim(claim) ? 'high' : 'normal'
   const end = (error: unknown) => ended.abort(error)
   const batch = new ClaimedBatch(context, claim, {
     call: { signal: stopped, waitSignal, priority },

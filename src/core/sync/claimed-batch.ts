@@ -17,7 +17,7 @@ import type { RuledClaim, SyncContext } from './context.ts'
 import { countsSince, noCallStats } from './counts.ts'
 import type { Fetching } from './fetch/scope.ts'
 import { logFailure, logFault } from './fetch/result.ts'
-import type { AskedResult, FailedResult } from './fetch/result.ts'
+import type { FetchedResult, FailedResult } from './fetch/result.ts'
 import { fetchScope } from './fetch/scope.ts'
 import { failedBy, isolateRecords, isScopeFault } from './isolate.ts'
 
@@ -101,16 +101,16 @@ export class ClaimedBatch {
     scope: BatchScope,
     options: {
       readonly onFailedTry?: () => void
-      readonly isWritten?: (result: AskedResult) => boolean
+      readonly isWritten?: (result: FetchedResult) => boolean
     },
-  ): Promise<AskedResult> {
+  ): Promise<FetchedResult> {
     const { onFailedTry, isWritten } = options
     const result = await this.#fetch(scope, onFailedTry)
     if (isWritten === undefined || isWritten(result)) this.add(result)
     return result
   }
 
-  async #fetch(scope: BatchScope, onFailedTry?: () => void): Promise<AskedResult> {
+  async #fetch(scope: BatchScope, onFailedTry?: () => void): Promise<FetchedResult> {
     try {
       return await fetchScope(
         this.#fetching,
@@ -129,7 +129,7 @@ export class ClaimedBatch {
   }
 
   /** Takes a result, to be committed soon. After a failed commit it is dropped: the next claim fetches the scope again. */
-  add(result: AskedResult): void {
+  add(result: FetchedResult): void {
     if (this.#commitError !== null) return
     this.#uncommitted.add(result)
     if (this.#uncommitted.isDue) this.#commitSoon()
@@ -194,7 +194,7 @@ export class ClaimedBatch {
   }
 
   /** Commits the halves of what could not be committed because of `error`, down to one scope. */
-  async #commitInParts(results: readonly AskedResult[], error: unknown): Promise<void> {
+  async #commitInParts(results: readonly FetchedResult[], error: unknown): Promise<void> {
     const [first] = results
     if (first === undefined || !isScopeFault(error)) throw error
     const half = results.length >> 1
@@ -217,7 +217,7 @@ export class ClaimedBatch {
   }
 
   /** Fetches a scope again that could not be processed or stored, without the records that are the reason. */
-  async #isolate(scope: BatchScope, error: unknown): Promise<AskedResult> {
+  async #isolate(scope: BatchScope, error: unknown): Promise<FetchedResult> {
     logFault(this.#context.log, this.#operation, scope, error)
     const { database } = this.#context
     try {
@@ -245,7 +245,7 @@ export class ClaimedBatch {
     return failed
   }
 
-  async #commitTogether(results: readonly AskedResult[], isEnd: boolean): Promise<void> {
+  async #commitTogether(results: readonly FetchedResult[], isEnd: boolean): Promise<void> {
     // Calls that are sent during the commit belong to the next one's counts.
     const stats = { ...this.call.stats }
     const counts = countsSince(this.#counted, stats, this.#databaseMs)

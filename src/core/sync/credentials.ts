@@ -49,10 +49,10 @@ async function areCredentialsRefused(
   refused: readonly number[],
   call: Call,
 ): Promise<boolean> {
-  const { answered } = await runs.isAnswered.one(database, { runId })
-  if (answered) return false
+  const { hasResponse } = await runs.hasResponse.one(database, { runId })
+  if (hasResponse) return false
   const wanted = operationsOf(scope, operations)
-  const known = (await scopes.lastAnswered.all(database, { refused })).filter(({ operation }) =>
+  const known = (await scopes.lastSuccessful.all(database, { refused })).filter(({ operation }) =>
     wanted.includes(operation),
   )
   for (const { operation, organizationId, documentId, annotationId } of known) {

@@ -38,7 +38,7 @@ export interface HeldCounts {
   readonly users: number
   readonly usersBefore: number
   /** A digest of the listings and of the run that last saw each: it differs when a later run has seen one of them. */
-  readonly answers: string
+  readonly responses: string
 }
 
 /** Counts held listings. */
@@ -109,7 +109,7 @@ export async function decideHeld(
 export const HELD_CHANGED =
   'The held removals have changed since you looked: a decision was made, or a later run received a response. Look again.'
 
-const SEEN = ['listings', 'users', 'answers'] as const
+const SEEN = ['listings', 'users', 'responses'] as const
 
 function countsOf(places: readonly HeldPlace[]): HeldCounts {
   const digest = createHash('sha256')
@@ -118,7 +118,7 @@ function countsOf(places: readonly HeldPlace[]): HeldCounts {
     listings: places.length,
     users: places.reduce((sum, { usersMissing }) => sum + usersMissing, 0),
     usersBefore: places.reduce((sum, { usersBefore }) => sum + usersBefore, 0),
-    answers: digest.digest('hex'),
+    responses: digest.digest('hex'),
   }
 }
 

@@ -5,7 +5,7 @@ import { CallError, DrainingError, EnvironmentError, RunStoppedError } from '../
 import type { Operation } from '../../base/errors.ts'
 import { SupersededError } from '../run/claim.ts'
 import type { Fetching } from './fetch/scope.ts'
-import type { AskedResult, CommentsResult, FailedResult, UsersResult } from './fetch/result.ts'
+import type { FetchedResult, CommentsResult, FailedResult, UsersResult } from './fetch/result.ts'
 import { fetchScope } from './fetch/scope.ts'
 import type { CommentRecord } from './record/comment.ts'
 import { processingFault, tooManyRejected } from './record/received.ts'
@@ -39,19 +39,19 @@ export function failedBy(scope: BatchScope, error: unknown): FailedResult {
  * @throws as fetchScope; what a trial throws for another reason than the data
  */
 export async function isolateRecords(
-  asking: Fetching,
+  fetching: Fetching,
   operation: Operation,
   scope: BatchScope,
-  narrowed: Pick<Scope, 'userIds' | 'commentIds'>,
+  limits: Pick<Scope, 'userIds' | 'commentIds'>,
   trial: (part: CommentsResult | UsersResult) => Promise<void>,
-): Promise<AskedResult> {
+): Promise<FetchedResult> {
   // Without digests, the response is read even if it is the same.
   const unknown = { ...scope, bodyDigest: null, contentDigest: null }
   const result = await fetchScope(
-    { ...asking, keepsTexts: true, isAwaited: true },
+    { ...fetching, keepsTexts: true, isAwaited: true },
     operation,
     unknown,
-    narrowed,
+    limits,
   )
   if (result.outcome !== 'comments' && result.outcome !== 'users') return result
   const alone = { gone: [], rejects: [], incomplete: null }

@@ -1,5 +1,5 @@
 import type { Wait } from '../../documents/run.ts'
-import { counted, describeAnswerInOurWords, time } from '../../documents/format.ts'
+import { counted, describeFailureInOurWords, time } from '../../documents/format.ts'
 import type { Log } from '../../base/log.ts'
 import type { ServiceWait } from '../service/health.ts'
 import type { SyncContext } from './context.ts'
@@ -85,7 +85,7 @@ export class ReportedWaits {
         return `calls wait for their slots under SYNC_RATE_LIMIT (${callsPerSecond} a second for all processes).`
       case 'away': {
         const what = error?.kind === 'unreachable' ? 'cannot be reached' : 'takes no call'
-        const last = error ? ` The last try ended with: ${describeAnswerInOurWords(error)}.` : ''
+        const last = error ? ` The last try ended with: ${describeFailureInOurWords(error)}.` : ''
         const tries = ` Each call is tried ${counted(this.#retries + 1, 'time')} (SYNC_RETRIES), then the run continues without its scope.`
         return `the service ${what}.${last}${end || tries}`
       }

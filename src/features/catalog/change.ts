@@ -33,7 +33,7 @@ export async function addToCatalog(
 ): Promise<CatalogChanges> {
   const found = await findLines(database, lines)
   if (!add) for (const { named, place } of found) requireKnown(named.slice(0, -1), place)
-  if (found.every(({ place, isNamed }) => place.isSettled && isNamed)) return NO_CHANGES
+  if (found.every(({ place, isNamed }) => place.isStored && isNamed)) return NO_CHANGES
   const options = { prune: null, requestedBy, redaction }
   const done = await importCatalog(database, listSource(source, lines), options)
   return ofEachKind((kind) => done[kind])

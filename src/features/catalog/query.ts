@@ -48,12 +48,12 @@ const BATCH_ROWS = 2000
 
 /** @throws EnvironmentError if the server does not respond */
 async function connected<T>(
-  asked: Promise<T>,
+  requested: Promise<T>,
   what: string,
   reasonOf: (error: unknown) => string = messageOf,
 ): Promise<T> {
   try {
-    return await asked
+    return await requested
   } catch (error) {
     throw new EnvironmentError(`The database in CATALOG_DATABASE_URL ${what}: ${reasonOf(error)}`, {
       cause: error,

@@ -5,7 +5,7 @@ import type { ScopeInBatch } from '../../core/run/start.ts'
 import type { CallStats } from '../../core/service/client.ts'
 import type { SyncContext } from '../../core/sync/context.ts'
 import { noCallStats } from '../../core/sync/counts.ts'
-import type { AskedResult } from '../../core/sync/fetch/result.ts'
+import type { FetchedResult } from '../../core/sync/fetch/result.ts'
 import { fetchScope } from '../../core/sync/fetch/scope.ts'
 import type { Rules } from '../../core/sync/rules.ts'
 import type { Scope } from '../../documents/scope.ts'
@@ -20,9 +20,9 @@ import type { Scope } from '../../documents/scope.ts'
 export async function fetchEach(
   { collabApi, drained, maxIds, rules: source }: SyncContext,
   of: { database: Database; scopes: AsyncGenerator<ScopeInBatch>; scope: Scope },
-  work: (place: ScopeInBatch, result: AskedResult, rules: Rules) => Promise<void>,
+  work: (place: ScopeInBatch, result: FetchedResult, rules: Rules) => Promise<void>,
 ): Promise<CallStats> {
-  const { database, scopes, scope: narrowed } = of
+  const { database, scopes, scope: limits } = of
   const stats = noCallStats()
   const rules = await source.now()
   const fetching = { collabApi, database, maxIds, rules, call: { stats, signal: drained } }
@@ -30,12 +30,10 @@ export async function fetchEach(
   // Twice the limit, so that responses are processed while the next ones are fetched.
   await inParallel(scopes, 2 * collabApi.concurrency().limit, async (place) => {
     const { operation, scope } = place
-    const result = await fetchScope(fetching, operation, scope, narrowed).catch(
-      (error: unknown) => {
-        if (!(error instanceof CallError) || error.concernsEveryCall) throw error
-        return { outcome: 'failed' as const, scope, error }
-      },
-    )
+    const result = await fetchScope(fetching, operation, scope, limits).catch((error: unknown) => {
+      if (!(error instanceof CallError) || error.concernsEveryCall) throw error
+      return { outcome: 'failed' as const, scope, error }
+    })
     await work(place, result, rules)
   })
   return stats

@@ -6,7 +6,7 @@ import * as scopes from '../../core/database/statements/scopes.ts'
 import type { Operation } from '../../base/errors.ts'
 import { writeResults } from '../../core/sync/commit/commit.ts'
 import type { SyncContext } from '../../core/sync/context.ts'
-import type { AskedResult } from '../../core/sync/fetch/result.ts'
+import type { FetchedResult } from '../../core/sync/fetch/result.ts'
 import type { Rules } from '../../core/sync/rules.ts'
 import { AS_RUN, scopesOfRun } from '../../core/run/start.ts'
 import type { ScopeInBatch, ScopesRequest } from '../../core/run/start.ts'
@@ -89,7 +89,7 @@ async function planScope(
   context: Pick<SyncContext, 'database' | 'shrinkLimit' | 'heldAcceptAfter'> & { rules: Rules },
   { scope }: ScopesRequest,
   { batchKey, operation }: ScopeInBatch,
-  result: AskedResult,
+  result: FetchedResult,
 ): Promise<PlannedChanges & Pick<PlannedScope, 'failure'>> {
   if (result.outcome === 'unchanged') {
     const { records } = result

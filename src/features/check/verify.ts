@@ -80,9 +80,9 @@ export async function verify(
   const scopes = of.scope
     ? scopesOfRun(context, { scope })
     : sampleScopes(database, operationsOf(scope, context.operations), of.sample ?? SAMPLE)
-  const asked = { database, scopes: asUnknown(scopes), scope }
+  const requested = { database, scopes: asUnknown(scopes), scope }
   try {
-    const { calls } = await fetchEach(context, asked, async (place, result) => {
+    const { calls } = await fetchEach(context, requested, async (place, result) => {
       const { batchKey, operation } = place
       const { kind, key } = place.scope
       if (result.outcome === 'unchanged') throw new Error('A scope without digests is unchanged.')

@@ -80,17 +80,17 @@ export interface Listener {
 
 /** Listens for changes. On a server that does not allow it, such as a standby, `next` always takes `mostMs`. */
 export async function listenForChanges(database: Database, signal: AbortSignal): Promise<Listener> {
-  let heard = new AbortController()
+  let notified = new AbortController()
   const client = await database.connect()
-  client.on('notification', () => heard.abort())
-  signal.addEventListener('abort', () => heard.abort())
+  client.on('notification', () => notified.abort())
+  signal.addEventListener('abort', () => notified.abort())
   // The next read of the feed throws it.
   client.on('error', () => {})
   await changes.listen.run(client).catch(() => {})
   return {
     async next(mostMs) {
-      await sleep(mostMs, undefined, { signal: heard.signal }).catch(() => {})
-      if (heard.signal.aborted) heard = new AbortController()
+      await sleep(mostMs, undefined, { signal: notified.signal }).catch(() => {})
+      if (notified.signal.aborted) notified = new AbortController()
     },
     close: () => client.release(true),
   }

@@ -53,7 +53,7 @@ export class Notifier {
    * Checks for open problems and creates each notification once, in one transaction.
    * @returns false if another process holds the lock or has just checked
    */
-  async look(intervalS = this.#options.secondsBetween): Promise<boolean> {
+  async check(intervalS = this.#options.secondsBetween): Promise<boolean> {
     return transaction(this.#options.database, async (client) => {
       const turn = await notify.takeTurn.first(client, { intervalS })
       if (turn === undefined) return false
@@ -94,7 +94,7 @@ export class Notifier {
    */
   async finish(): Promise<void> {
     for (let tries = 0, checks = 0; tries < LAST_CHECK_TRIES && checks < 2; tries += 1) {
-      if (await this.look(0)) checks += 1
+      if (await this.check(0)) checks += 1
       else await sleep(50)
     }
     await this.deliver()
@@ -222,11 +222,11 @@ export async function keepNotified(
     secondsBetween: SECONDS_BETWEEN,
   })
   const notifying = every(CHECK_MS, log, 'notification', async () => {
-    await notifier.look()
+    await notifier.check()
     await notifier.deliver()
   })
   // Runs that ended before the first check are not reported, so check before the first run can end. `notifying` logs errors.
-  await notifier.look().catch(() => {})
+  await notifier.check().catch(() => {})
   // Not awaited, because receivers may hang.
   void notifying.now()
   return {

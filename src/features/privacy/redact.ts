@@ -35,7 +35,7 @@ const STATES: ReadonlySet<string> = new Set(
 /** In place of a name beside an id or address of an erased person. */
 const ERASED_NAME = 'erased'
 /** No two parts can match the same dot, so that a long text takes linear time. */
-const LOOKS_LIKE_EMAIL = /^[^\s@]+@[^\s@][^\s@.]*\.[^\s@]+$/
+const EMAIL_SHAPE = /^[^\s@]+@[^\s@][^\s@.]*\.[^\s@]+$/
 const NAMES_AN_EMAIL = /e[-_]?mail([-_]?address)?$/i
 /** Members whose meaning comes from the member that holds their object. */
 const IS_KEY = /^_?(id|ids|key|value)$/i
@@ -202,7 +202,7 @@ function redactValue(value: unknown, redaction: Redaction, name: string, place: 
   }
   const redacted = erased === null ? value : redactString(value, erased, isAboutPeople)
   if (email === null || redacted !== value || PSEUDONYM.test(value)) return redacted
-  return isEmail || LOOKS_LIKE_EMAIL.test(value) ? (email(value) ?? LEFT_OUT) : value
+  return isEmail || EMAIL_SHAPE.test(value) ? (email(value) ?? LEFT_OUT) : value
 }
 
 function isNumber(value: unknown): boolean {

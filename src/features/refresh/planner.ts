@@ -117,7 +117,7 @@ export class Planner {
     const end = { toActiveAt: endActiveAt as Date, toKey: endKey }
     const threads = await refresh.page.all(client, { ...from, ...end, limit })
     const last = threads[limit - 1]
-    const { pageId } = await refresh.handOutThreads.one(client, {
+    const { pageId } = await refresh.claimThreads.one(client, {
       class: of,
       isPlanned: last === undefined,
       ...(last === undefined ? end : { toActiveAt: last.activeAt, toKey: last.key }),
@@ -131,14 +131,14 @@ export class Planner {
   async #planBatches(client: Client, moment: Moment & Promised): Promise<Page | null> {
     const { operations, workerId } = this.#context
     const { at } = moment
-    const handedOut = await refresh.handOutBatches.first(client, {
+    const claimed = await refresh.claimBatches.first(client, {
       operations: [...operations],
       limit: batchesAPage(moment),
       notSince: new Date(at.getTime() - PASS_MIN_S * 1000),
       at,
       workerId,
     })
-    return handedOut ? { ...handedOut, class: EVERYTHING, at } : null
+    return claimed ? { ...claimed, class: EVERYTHING, at } : null
   }
 }
 

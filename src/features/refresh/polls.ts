@@ -9,7 +9,7 @@ import { SupersededError } from '../../core/run/claim.ts'
 import { ClaimedBatch } from '../../core/sync/claimed-batch.ts'
 import type { RecordCommit } from '../../core/sync/commit/commit.ts'
 import type { RuledClaim } from '../../core/sync/context.ts'
-import type { AskedResult } from '../../core/sync/fetch/result.ts'
+import type { FetchedResult } from '../../core/sync/fetch/result.ts'
 import type { Polled, Polling } from './polling.ts'
 
 /** The scopes of one batch that are polled under one claim: all of them, or one thread. */
@@ -308,7 +308,7 @@ class PolledBatch {
 
   async #poll(scope: BatchScope): Promise<void> {
     this.#allowedCalls += 1
-    const isWritten = ({ outcome }: AskedResult) =>
+    const isWritten = ({ outcome }: FetchedResult) =>
       outcome === 'failed'
         ? !this.#polling.failing.has(nameOf(scope))
         : outcome !== 'unchanged' || !this.#isChecked(scope)
@@ -340,7 +340,7 @@ class PolledBatch {
   }
 }
 
-function outcomeOf(result: AskedResult): Polled {
+function outcomeOf(result: FetchedResult): Polled {
   if (result.outcome === 'unchanged') return 'unchanged'
   const isFailed = result.outcome === 'failed' || result.incomplete !== null
   return isFailed ? 'failed' : 'found'

@@ -138,7 +138,7 @@ export function HiddenFields({ of }: { of: object }) {
   )
 }
 
-interface AskButtonProps {
+interface ActionButtonProps {
   readonly action: string
   readonly fields?: Fields
   readonly words: string
@@ -148,7 +148,13 @@ interface AskButtonProps {
 }
 
 /** A button that opens the question of an action, which describes the effect. It changes nothing yet. */
-export function AskButton({ action, fields = {}, words, about, kind = 'quiet' }: AskButtonProps) {
+export function ActionButton({
+  action,
+  fields = {},
+  words,
+  about,
+  kind = 'quiet',
+}: ActionButtonProps) {
   return (
     <ForOperators>
       <form method="get" action={`/actions/${action}`}>

@@ -10,7 +10,7 @@ import { id } from '../../documents/check.ts'
 import { CURSOR_FAULT } from '../../documents/page.ts'
 import { count, counted, shortId } from '../../documents/format.ts'
 import { ProblemError } from '../problem.ts'
-import { AskButton, Card, Time } from './elements.tsx'
+import { ActionButton, Card, Time } from './elements.tsx'
 import type { Fields } from './elements.tsx'
 import { sendPage } from './layout.tsx'
 import { optionalText, readFields } from './page-context.ts'
@@ -206,8 +206,8 @@ export function describeLacking({ listings, users, usersBefore }: HeldCounts): s
 function Decide({ words = '', ...button }: { fields: Fields; words?: string; about: string }) {
   return (
     <div class="row">
-      <AskButton action="accept" words={`Accept${words}`} {...button} />
-      <AskButton action="refuse" words={`Refuse${words}`} {...button} />
+      <ActionButton action="accept" words={`Accept${words}`} {...button} />
+      <ActionButton action="refuse" words={`Refuse${words}`} {...button} />
     </div>
   )
 }
@@ -278,7 +278,7 @@ function Sides({
           </ul>
           {more > 0 && (
             <a href={pathWith(`/held/${heldId}`, { ...query, [cursor]: first.at(-1)?.userId })}>
-              and {count(more)} more who {cursor === 'leaving' ? 'leave' : 'stay'}
+              and {count(more)} more person {cursor === 'leaving' ? 'leave' : 'stay'}
             </a>
           )}
         </div>
@@ -316,7 +316,7 @@ const REJECTED_COLUMNS: readonly Column<RejectedRecord>[] = [
         <div class="soft">
           {isWhole ? 'Whole record' : 'Part of a record'}, ID {rejectedRecordId}
         </div>
-        <AskButton
+        <ActionButton
           action="set-aside"
           fields={{ record: rejectedRecordId }}
           words="Set aside"

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { OrganizationFreshness } from '../../documents/freshness.ts'
 import { count } from '../../documents/format.ts'
-import { Ago, AskButton, Badge } from './elements.tsx'
+import { Ago, ActionButton, Badge } from './elements.tsx'
 import { sendPage } from './layout.tsx'
 import { CursorQuery, readFields } from './page-context.ts'
 import type { PageContext } from './page-context.ts'
@@ -52,7 +52,7 @@ const COLUMNS: readonly Column<OrganizationFreshness>[] = [
 function SyncButton({ active, organizationId }: OrganizationFreshness) {
   if (!active) return null
   const fields = { organizationId }
-  return <AskButton action="sync" fields={fields} words="Sync now" about={organizationId} />
+  return <ActionButton action="sync" fields={fields} words="Sync now" about={organizationId} />
 }
 
 function State(of: OrganizationFreshness) {

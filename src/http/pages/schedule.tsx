@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { nextTimes } from '../../base/cron.ts'
 import { time } from '../../documents/format.ts'
 import type { Action } from './actions/actions.ts'
-import { Ago, AskButton, Card, Facts, ForOperators, Time } from './elements.tsx'
+import { Ago, ActionButton, Card, Facts, ForOperators, Time } from './elements.tsx'
 import { sendPage } from './layout.tsx'
 import { pathWithNotice } from './notices.ts'
 import type { PageContext } from './page-context.ts'
@@ -22,7 +22,7 @@ export function scheduleRoutes(app: FastifyInstance, { collabSync }: PageContext
         <Card title={schedule.cron === null ? 'No nightly schedule' : 'The nightly run'}>
           <Facts of={factsOf(schedule)} />
           {schedule.cron !== null && (
-            <AskButton action="remove-schedule" words="Remove the schedule" />
+            <ActionButton action="remove-schedule" words="Remove the schedule" />
           )}
         </Card>
         <ForOperators>
@@ -85,7 +85,7 @@ const text = z.string().trim().min(1).max(200)
 export const setSchedule: Action<{ cron: string; timeZone: string }> = {
   name: 'set-schedule',
   fields: z.object({ cron: text, timeZone: text }),
-  async ask(_context, fields) {
+  async confirm(_context, fields) {
     const cron = checked(cronPattern, fields.cron, 'The cron expression')
     const timeZone = checked(timeZoneName, fields.timeZone, 'The time zone')
     const times = nextTimes({ cron, timeZone }, 3)
@@ -109,7 +109,7 @@ export const setSchedule: Action<{ cron: string; timeZone: string }> = {
 export const removeSchedule: Action<object> = {
   name: 'remove-schedule',
   fields: z.object({}),
-  async ask({ collabSync }) {
+  async confirm({ collabSync }) {
     const { cron, timeZone } = await collabSync.getSchedule()
     return {
       title: 'Remove the nightly schedule?',

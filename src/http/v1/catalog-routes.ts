@@ -33,7 +33,7 @@ export function catalogRoutes(app: V1App, { collabSync }: V1Options): void {
       summary: 'Add entries to the catalog, all or none',
       description: 'Later runs fetch them. Adding an entry twice changes nothing.',
       body: NewLinesSchema,
-      answer: CatalogChangesSchema,
+      response: CatalogChangesSchema,
       problems: [422],
     }),
     async ({ by, body }, reply) =>
@@ -48,7 +48,7 @@ export function catalogRoutes(app: V1App, { collabSync }: V1Options): void {
         description:
           'Later runs do not fetch it. Its rows stay. Removing an entry twice changes nothing.',
         params,
-        answer: CatalogChangesSchema,
+        response: CatalogChangesSchema,
         problems: [404],
       }),
       async (request, reply) =>

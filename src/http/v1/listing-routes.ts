@@ -23,37 +23,37 @@ export function listingRoutes(app: V1App, { collabSync }: V1Options): void {
   list(app, '/runs', withLimit(RunsRequestSchema), collabSync.listRuns, {
     id: 'listRuns',
     summary: 'Runs, newest first',
-    answer: pageSchema(RunSchema),
+    response: pageSchema(RunSchema),
   })
   list(app, '/attention', withLimit(AttentionRequestSchema), collabSync.listAttention, {
     id: 'listAttention',
     summary: 'Open problems, by kind and organization',
-    answer: pageSchema(AttentionSchema),
+    response: pageSchema(AttentionSchema),
   })
   list(app, '/failures', withLimit(FailuresRequestSchema), collabSync.listFailures, {
     id: 'listFailures',
     summary: 'Failed scopes, newest first',
-    answer: pageSchema(FailureSchema),
+    response: pageSchema(FailureSchema),
   })
   list(app, '/rejected-records', withLimit(OfRunRequestSchema), collabSync.listRejectedRecords, {
     id: 'listRejectedRecords',
     summary: 'Records that could not be stored, newest first',
-    answer: pageSchema(RejectedRecordSchema),
+    response: pageSchema(RejectedRecordSchema),
   })
   list(app, '/held', withLimit(OfRunRequestSchema), collabSync.listHeld, {
     id: 'listHeld',
     summary: 'Held removals of users, which need a decision',
-    answer: pageSchema(HeldListingSchema),
+    response: pageSchema(HeldListingSchema),
   })
   list(app, '/actions', withLimit(OfRunRequestSchema), collabSync.listActions, {
     id: 'listActions',
     summary: 'Actions of users and programs, newest first',
-    answer: pageSchema(ActionSchema),
+    response: pageSchema(ActionSchema),
   })
   list(app, '/organizations', withLimit(PageRequestSchema), collabSync.listOrganizations, {
     id: 'listOrganizations',
     summary: 'Organizations, with their freshness',
-    answer: pageSchema(OrganizationSchema),
+    response: pageSchema(OrganizationSchema),
   })
   const listCatalog = async (query: z.output<typeof CatalogRequestSchema>) => {
     if (query.documentId !== undefined && query.organizationId === undefined)
@@ -65,7 +65,7 @@ export function listingRoutes(app: V1App, { collabSync }: V1Options): void {
   list(app, '/catalog', withLimit(CatalogRequestSchema), listCatalog, {
     id: 'listCatalog',
     summary: 'The catalog entries of a document, of an organization, or all organizations',
-    answer: pageSchema(CatalogEntrySchema),
+    response: pageSchema(CatalogEntrySchema),
   })
   const listChanges = (query: PageRequest) => collabSync.listChanges(query).catch(goneCursor)
   list(app, '/changes', withLimit(ChangesRequestSchema), listChanges, {
@@ -73,7 +73,7 @@ export function listingRoutes(app: V1App, { collabSync }: V1Options): void {
     summary: 'Changes after a cursor, in their order',
     description:
       'To keep a copy, export the tables and start with the cursor of the export. Numbers above 2^53 in `raw` are rounded here, but not in `collab-sync changes`.',
-    answer: ChangesPageSchema,
+    response: ChangesPageSchema,
     problems: [410],
   })
 }
@@ -96,11 +96,11 @@ function list<Query extends PageRequest>(
 ): void {
   const options = operation('read', { ...parts, querystring: query })
   app.get(path, options, async (request, reply) => {
-    const asked = request.query as Query
-    const page = await read(asked).catch(namingCursor)
+    const requested = request.query as Query
+    const page = await read(requested).catch(namingCursor)
     if (page.nextCursor !== null) {
       const next = new URLSearchParams()
-      for (const [name, value] of Object.entries({ ...asked, cursor: page.nextCursor }))
+      for (const [name, value] of Object.entries({ ...requested, cursor: page.nextCursor }))
         if (value !== undefined) next.set(name, String(value))
       reply.header('link', `<${pathOf(request)}?${next}>; rel="next"`)
     }

@@ -21,7 +21,7 @@ export interface OperationParts {
   readonly headers?: z.ZodType
   readonly body?: z.ZodType
   /** The body of a successful response. */
-  readonly answer: z.ZodType
+  readonly response: z.ZodType
   readonly status?: 202
   /** JSON by default. */
   readonly mediaType?: string
@@ -55,7 +55,7 @@ const OF_BODIES = [413, 415] as const
  * @param right that a token must have
  */
 export function operation<Parts extends OperationParts>(right: Right, parts: Parts) {
-  const { id, answer, status = 200, mediaType, problems, config, ...schema } = parts
+  const { id, response, status = 200, mediaType, problems, config, ...schema } = parts
   const ofRight = right === 'read' ? ALWAYS : [...ALWAYS, ...OF_BODIES]
   const problemStatuses = [...ofRight, ...(problems ?? [])].toSorted((one, two) => one - two)
   return {
@@ -66,9 +66,9 @@ export function operation<Parts extends OperationParts>(right: Right, parts: Par
       response: {
         [status]: {
           description: STATUS_CODES[status],
-          content: { [mediaType ?? 'application/json']: { schema: answer } },
+          content: { [mediaType ?? 'application/json']: { schema: response } },
         },
-        ...Object.fromEntries(problemStatuses.map((each) => [each, problemAnswer(each)])),
+        ...Object.fromEntries(problemStatuses.map((each) => [each, problemResponse(each)])),
       },
     },
   }
@@ -79,7 +79,7 @@ export function operationId(verb: string, kind: ThingKind): string {
   return `${verb}${kind.charAt(0).toUpperCase()}${kind.slice(1)}`
 }
 
-function problemAnswer(status: keyof typeof PROBLEMS) {
+function problemResponse(status: keyof typeof PROBLEMS) {
   const content = { 'application/problem+json': { schema: ProblemSchema } }
   return { description: PROBLEMS[status], content }
 }

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import * as z from 'zod'
 import type { CollabSync } from '../../client/collab-sync.ts'
 import { RunSchema } from '../../documents/run.ts'
-import { isAway } from '../answer-error.ts'
+import { isAway } from '../error-response.ts'
 import { noSuchRun, ProblemError } from '../problem.ts'
 import { operation, RunPathSchema } from './operation.ts'
 import type { V1App, V1Options } from './operation.ts'
@@ -22,7 +22,7 @@ const WATCH_RUN = operation('read', {
   description:
     'An event `run` with a Run as JSON after each change, up to the final state, and then an event `end`. While PostgreSQL is unreachable, the stream stays open and sends an event `away` after each failed query.',
   params: RunPathSchema,
-  answer: z.string(),
+  response: z.string(),
   problems: [404],
   mediaType: 'text/event-stream',
   config: { takesLong: true },

@@ -38,15 +38,15 @@ export function runRoutes(app: V1App, { collabSync }: V1Options): void {
       description: 'Workers execute it. `Location` is its address.',
       headers: IdempotencySchema,
       body: NewRunSchema,
-      answer: AcceptedRunSchema,
+      response: AcceptedRunSchema,
       status: 202,
       problems: [422],
       config: { rateLimit: RUNS_A_SECOND },
     }),
     async ({ by, body, headers }, reply) => {
       const idempotencyKey = headers['idempotency-key']
-      const asked = inTurn(() => collabSync.as(by).startRun({ ...body, idempotencyKey }))
-      const started = await asked.catch(refused(422))
+      const requested = inTurn(() => collabSync.as(by).startRun({ ...body, idempotencyKey }))
+      const started = await requested.catch(refused(422))
       return reply.code(202).header('location', `/v1/runs/${started.runId}`).send(started)
     },
   )
@@ -56,7 +56,7 @@ export function runRoutes(app: V1App, { collabSync }: V1Options): void {
       id: 'getRun',
       summary: 'A run, with the causes of its failures',
       params: RunPathSchema,
-      answer: RunDetailsSchema,
+      response: RunDetailsSchema,
       problems: [404],
     }),
     async (request, reply) => reply.send(await existing(request.params.runId)),
@@ -69,7 +69,7 @@ export function runRoutes(app: V1App, { collabSync }: V1Options): void {
       description:
         'It ends within seconds. Data already written is kept; the remaining scopes are skipped.',
       params: RunPathSchema,
-      answer: RunDetailsSchema,
+      response: RunDetailsSchema,
       status: 202,
       problems: [404, 409],
     }),
@@ -87,7 +87,7 @@ export function runRoutes(app: V1App, { collabSync }: V1Options): void {
       summary: 'Start a run of the scopes that failed in another run and still fail',
       params: RunPathSchema,
       headers: IdempotencySchema,
-      answer: AcceptedRunSchema,
+      response: AcceptedRunSchema,
       status: 202,
       problems: [404, 409, 422],
       config: { rateLimit: RUNS_A_SECOND },
@@ -109,7 +109,7 @@ export function runRoutes(app: V1App, { collabSync }: V1Options): void {
       summary: 'Report that comments changed',
       description: 'They are fetched next. Several hints before the fetch starts cause one fetch.',
       body: NewHintSchema,
-      answer: HintedSchema,
+      response: HintedSchema,
       status: 202,
       problems: [422],
       config: { rateLimit: HINTS_A_SECOND },

@@ -10,7 +10,7 @@ export function scheduleRoutes(app: V1App, { collabSync }: V1Options): void {
     operation('read', {
       id: 'getSchedule',
       summary: 'The nightly schedule',
-      answer: ScheduleSchema,
+      response: ScheduleSchema,
     }),
     async (_request, reply) => reply.send(await collabSync.getSchedule()),
   )
@@ -20,7 +20,7 @@ export function scheduleRoutes(app: V1App, { collabSync }: V1Options): void {
       id: 'setSchedule',
       summary: 'Set the nightly schedule for all workers',
       body: NewScheduleSchema,
-      answer: ScheduleSchema,
+      response: ScheduleSchema,
     }),
     async (request, reply) => reply.send(await collabSync.as(request.by).setSchedule(request.body)),
   )
@@ -29,7 +29,7 @@ export function scheduleRoutes(app: V1App, { collabSync }: V1Options): void {
     operation('operate', {
       id: 'removeSchedule',
       summary: 'Remove the nightly schedule for all workers',
-      answer: ScheduleSchema,
+      response: ScheduleSchema,
     }),
     async (request, reply) => reply.send(await collabSync.as(request.by).removeSchedule()),
   )
@@ -38,7 +38,7 @@ export function scheduleRoutes(app: V1App, { collabSync }: V1Options): void {
     operation('read', {
       id: 'getFreshness',
       summary: 'When the scopes of all organizations were last checked',
-      answer: FreshnessSchema,
+      response: FreshnessSchema,
     }),
     async (_request, reply) => reply.send(await collabSync.getFreshness()),
   )

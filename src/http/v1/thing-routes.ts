@@ -34,7 +34,7 @@ export function thingRoutes(app: V1App, { collabSync }: V1Options): void {
         summary: `One ${noun}: why it is here or gone, its last check, its history and its contents`,
         params,
         querystring: withLimit(ThingPagesSchema),
-        answer: THING_SCHEMAS[kind],
+        response: THING_SCHEMAS[kind],
         problems: [404],
       }),
       async ({ params: ids, query }, reply) => {
@@ -50,7 +50,7 @@ export function thingRoutes(app: V1App, { collabSync }: V1Options): void {
       id: 'search',
       summary: 'Find runs and objects by an ID, a part of one, a name or an email address',
       querystring: SearchRequestSchema,
-      answer: SearchSchema,
+      response: SearchSchema,
     }),
     async (request, reply) => reply.send(await collabSync.search(request.query)),
   )

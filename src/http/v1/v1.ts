@@ -5,7 +5,7 @@ import type { V1App, V1Options } from './operation.ts'
 import { runEventsRoute } from './run-events.ts'
 import { runRoutes } from './run-routes.ts'
 import { scheduleRoutes } from './schedule-routes.ts'
-import { settleRoutes } from './settle-routes.ts'
+import { resolveRoutes } from './resolve-routes.ts'
 import { thingRoutes } from './thing-routes.ts'
 
 /** A response takes milliseconds, unless PostgreSQL or the queue is unreachable. */
@@ -32,7 +32,7 @@ export async function v1(app: V1App, options: V1Options): Promise<void> {
     runEventsRoute,
     listingRoutes,
     thingRoutes,
-    settleRoutes,
+    resolveRoutes,
     catalogRoutes,
     scheduleRoutes,
   ]) {

@@ -111,7 +111,7 @@ async function copiedTo(
       filter: (source) => !source.endsWith('.a'),
     })
     await addLibraryLinks(unfinished)
-    if (account !== null) await handOver(unfinished, account)
+    if (account !== null) await changeOwner(unfinished, account)
     await rename(unfinished, copy)
   } catch (error) {
     await rm(unfinished, { recursive: true, force: true })
@@ -131,7 +131,7 @@ async function addLibraryLinks(directory: string): Promise<void> {
   }
 }
 
-async function handOver(directory: string, { uid, gid }: Account): Promise<void> {
+async function changeOwner(directory: string, { uid, gid }: Account): Promise<void> {
   await lchown(directory, uid, gid)
   for (const name of await readdir(directory, { recursive: true }))
     await lchown(join(directory, name), uid, gid)

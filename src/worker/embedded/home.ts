@@ -38,14 +38,14 @@ export interface Home {
  * @throws UsageError if it is no directory or not writable; EnvironmentError if the disk is full
  */
 export async function openHome(path: string): Promise<Home> {
-  const asked = resolve(path)
+  const requested = resolve(path)
   try {
-    await makeHome(asked)
-    const directory = await realpath(asked)
+    await makeHome(requested)
+    const directory = await realpath(requested)
     await access(directory, constants.R_OK | constants.W_OK | constants.X_OK)
     return homeAt(directory)
   } catch (error) {
-    throw homeError(asked, error)
+    throw homeError(requested, error)
   }
 }
 

@@ -63,7 +63,7 @@ export const ROW_COUNTS = [
 const RUN_SCOPE_OUTCOMES = [...SCOPE_OUTCOMES, 'Skipped'] as const
 const TRIGGERS = RunSchema.shape.trigger.options
 const STATUSES = RunSchema.shape.status.options
-const SETTLED = STATUSES.filter((status) => status !== 'queued' && status !== 'running')
+const FINISHED = STATUSES.filter((status) => status !== 'queued' && status !== 'running')
 
 /**
  * Creates the metrics of the service. All are gauges, also sums over `sync.runs`: `prune` deletes runs, and a counter that
@@ -148,7 +148,7 @@ function lastRunRows({ lastRuns }: StoredSignals): GaugeRow[] {
       'status',
       'Status of the last finished run: 1 for its status, 0 for the others.',
       lastRuns.flatMap(({ trigger, status: actual }) =>
-        SETTLED.map((status) => [{ trigger, status }, status === actual ? 1 : 0] as const),
+        FINISHED.map((status) => [{ trigger, status }, status === actual ? 1 : 0] as const),
       ),
     ],
     [

@@ -132,13 +132,13 @@ export const findLines = new Statement<
     documentName: string | null
     organizationUserGroupName: string | null
     isActive: boolean
-    isSettled: boolean
+    isStored: boolean
   }
 >('catalog/find-lines', {
   parameters: 'organizationIds documentIds annotationIds userGroupIds',
   columns:
-    'organizationKey documentKey annotationKey userGroupKey organizationName documentName organizationUserGroupName isActive isSettled',
-  neverNull: 'isActive isSettled',
+    'organizationKey documentKey annotationKey userGroupKey organizationName documentName organizationUserGroupName isActive isStored',
+  neverNull: 'isActive isStored',
 })
 
 /** Locks and returns the held import; no row if none is held. */

@@ -100,12 +100,12 @@ export const lost = new Statement<
     itemId: number
     kind: 'page-organizations' | 'page-documents' | 'sync-batch' | 'refresh'
     round: number
-    isNarrow: boolean
+    isScoped: boolean
   }
 >('items/lost', {
   parameters: 'deadAfterS limit workerId inProgress',
-  columns: 'runId itemId kind round isNarrow',
-  neverNull: 'runId itemId kind round isNarrow',
+  columns: 'runId itemId kind round isScoped',
+  neverNull: 'runId itemId kind round isScoped',
 })
 
 /** The batches of a run that is limited to some scopes. Bit n of only_scopes is '1' if scope n is to be fetched; null means all. */

@@ -24,6 +24,35 @@ export const checkBatch = new Statement<
   null
 >('refresh/check-batch', { parameters: 'batchKey claimNo batchXmin checkedAt', isPrepared: true })
 
+/** Assigns the least recently checked batches to a worker, without those being polled or polled recently. */
+export const claimBatches = new Statement<
+  { operations: readonly string[]; limit: number; notSince: Date; at: Date; workerId: string },
+  { pageId: number; keys: readonly number[] }
+>('refresh/claim-batches', {
+  parameters: 'operations limit notSince at workerId',
+  columns: 'pageId keys',
+  neverNull: 'keys',
+  isPrepared: true,
+})
+
+/** Assigns the next threads of a pass to a worker, and advances the cursor of the pass. */
+export const claimThreads = new Statement<
+  {
+    class: number
+    isPlanned: boolean
+    toActiveAt: Date
+    toKey: number
+    virtualTime: number
+    workerId: string
+    at: Date
+  },
+  { pageId: number }
+>('refresh/claim-threads', {
+  parameters: 'class isPlanned toActiveAt toKey virtualTime workerId at',
+  columns: 'pageId',
+  isPrepared: true,
+})
+
 /** Draws a claim number for polls without a run item, as items/claim does. */
 export const claim = new Statement<
   null,
@@ -132,35 +161,6 @@ export const giveBackPage = new Statement<{ pageId: number; workerId: string }, 
 
 /** Ends the pause of refresh. */
 export const goOn = new Statement<null, null>('refresh/go-on')
-
-/** Assigns the least recently checked batches to a worker, without those being polled or polled recently. */
-export const handOutBatches = new Statement<
-  { operations: readonly string[]; limit: number; notSince: Date; at: Date; workerId: string },
-  { pageId: number; keys: readonly number[] }
->('refresh/hand-out-batches', {
-  parameters: 'operations limit notSince at workerId',
-  columns: 'pageId keys',
-  neverNull: 'keys',
-  isPrepared: true,
-})
-
-/** Assigns the next threads of a pass to a worker, and advances the cursor of the pass. */
-export const handOutThreads = new Statement<
-  {
-    class: number
-    isPlanned: boolean
-    toActiveAt: Date
-    toKey: number
-    virtualTime: number
-    workerId: string
-    at: Date
-  },
-  { pageId: number }
->('refresh/hand-out-threads', {
-  parameters: 'class isPlanned toActiveAt toKey virtualTime workerId at',
-  columns: 'pageId',
-  isPrepared: true,
-})
 
 /** Allows one worker at a time to plan. Locking the rows would write a record for each of them. */
 export const lockPlanning = new Statement<null, { pgAdvisoryXactLock: unknown | null }>(

@@ -53,6 +53,12 @@ export const finish = new Statement<
   neverNull: 'durationS',
 })
 
+/** Whether the service returned a response for any scope of a run, in any process. */
+export const hasResponse = new Statement<{ runId: string }, { hasResponse: boolean }>(
+  'runs/has-response',
+  { parameters: 'runId', columns: 'hasResponse', neverNull: 'hasResponse' },
+)
+
 /** Creates a run, once per request key; no row if that request created one already, or if a scheduled run is in progress. */
 export const insert = new Statement<
   {
@@ -64,12 +70,6 @@ export const insert = new Statement<
   },
   { runId: string }
 >('runs/insert', { parameters: 'trigger scope requestKey retryOf failing', columns: 'runId' })
-
-/** Whether the service returned a response for any scope of a run, in any process. */
-export const isAnswered = new Statement<{ runId: string }, { answered: boolean }>(
-  'runs/is-answered',
-  { parameters: 'runId', columns: 'answered', neverNull: 'answered' },
-)
 
 /** Whether a run is finished, for callers that wait for its end: runs/reports costs many times as much. */
 export const isOver = new Statement<{ runId: string }, { over: boolean }>('runs/is-over', {

@@ -66,7 +66,7 @@ export const keepCheck = new Statement<
 })
 
 /** For each operation, the scope with the most recent successful check, so that the service accepted key and token for it. For users, an organization's listing. Scopes of organizations refused now come last, because the refusal may concern only the organization, followed by scopes whose last check failed. */
-export const lastAnswered = new Statement<
+export const lastSuccessful = new Statement<
   { refused: readonly number[] },
   {
     operation: 'users' | 'comments'
@@ -74,7 +74,7 @@ export const lastAnswered = new Statement<
     documentId: string | null
     annotationId: string | null
   }
->('scopes/last-answered', {
+>('scopes/last-successful', {
   parameters: 'refused',
   columns: 'operation organizationId documentId annotationId',
   neverNull: 'operation organizationId',

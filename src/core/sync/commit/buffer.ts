@@ -1,7 +1,7 @@
 import pLimit from 'p-limit'
 import { unitsOf } from '../../../base/columns.ts'
 import type { HeldMemory, MemoryBudget } from '../../service/memory.ts'
-import type { AskedResult } from '../fetch/result.ts'
+import type { FetchedResult } from '../fetch/result.ts'
 
 /** Responses are committed at the latest when they are this old: what a killed worker has to fetch again. */
 const COMMIT_AFTER_MS = 500
@@ -15,7 +15,7 @@ export class Uncommitted {
   readonly #memoryBudget: MemoryBudget
   readonly #unregister: () => void
   #memory: HeldMemory
-  #results: AskedResult[] = []
+  #results: FetchedResult[] = []
   #records = 0
   #oldestAt = 0
 
@@ -34,7 +34,7 @@ export class Uncommitted {
     return isOld || this.#records >= COMMIT_AFTER_RECORDS
   }
 
-  add(result: AskedResult): void {
+  add(result: FetchedResult): void {
     const { records, bytes } = sizeOf(result)
     if (this.#results.length === 0) this.#oldestAt = performance.now()
     this.#results.push(result)
@@ -43,7 +43,7 @@ export class Uncommitted {
   }
 
   /** Takes all responses out, to commit them. The caller gives their memory back when the commit ends. */
-  take(): { results: readonly AskedResult[]; memory: HeldMemory } {
+  take(): { results: readonly FetchedResult[]; memory: HeldMemory } {
     const taken = { results: this.#results, memory: this.#memory }
     this.#results = []
     this.#records = 0
@@ -59,7 +59,7 @@ export class Uncommitted {
 }
 
 /** What a result holds on the heap until it is committed, in records and about in bytes. */
-function sizeOf(result: AskedResult): { records: number; bytes: number } {
+function sizeOf(result: FetchedResult): { records: number; bytes: number } {
   if (result.outcome !== 'comments' && result.outcome !== 'users') return { records: 0, bytes: 0 }
   const { length: records } = result.records
   let bytes = (1 + records) * RECORD_BYTES

@@ -11,7 +11,7 @@ import * as failureStatements from '../../database/statements/failures.ts'
 import * as scopes from '../../database/statements/scopes.ts'
 import { SupersededError } from '../../run/claim.ts'
 import type { Committing, RuledClaim } from '../context.ts'
-import type { AskedResult, CommentsResult, UsersResult } from '../fetch/result.ts'
+import type { FetchedResult, CommentsResult, UsersResult } from '../fetch/result.ts'
 import { digestOfRejected } from '../record/digest.ts'
 import type { RecordObserver } from '../record/records.ts'
 import { commitSlots } from './buffer.ts'
@@ -36,7 +36,7 @@ export async function commitResponses(
     readonly record: RecordCommit
     readonly observed: RecordObserver
   },
-  results: readonly AskedResult[],
+  results: readonly FetchedResult[],
   end: Pick<ItemCommit, 'doneScopes' | 'isEnd'>,
 ): Promise<void> {
   const { counts, claim, record } = committing
@@ -68,7 +68,7 @@ export async function commitResponses(
 export async function writeResults(
   client: Client,
   committing: Committing,
-  results: readonly AskedResult[],
+  results: readonly FetchedResult[],
 ): Promise<Listing[]> {
   const { claim, batchKey, operation, counts } = committing
   const { version, batchXmin } = await scopes.lockBatch.one(client, {
@@ -116,7 +116,7 @@ async function noteChecks(
   client: Client,
   { claim, batchKey }: Pick<Committing, 'claim' | 'batchKey'>,
   of: {
-    readonly good: readonly AskedResult[]
+    readonly good: readonly FetchedResult[]
     readonly failed: readonly BatchScope[]
     readonly held: readonly BatchScope[]
   },
@@ -141,12 +141,12 @@ async function noteChecks(
   await setCheck(client, whole, claim.claimedAt)
 }
 
-function isOfPart(result: AskedResult): boolean {
+function isOfPart(result: FetchedResult): boolean {
   return (result.outcome === 'users' || result.outcome === 'comments') && !result.isListing
 }
 
 /** True if the statement that records the item is all there is to write. */
-function isPlain({ outcome, scope }: AskedResult, { onlyScopes }: RuledClaim): boolean {
+function isPlain({ outcome, scope }: FetchedResult, { onlyScopes }: RuledClaim): boolean {
   return outcome === 'unchanged' && onlyScopes === null && !scope.hasOwnCheck
 }
 
@@ -160,8 +160,8 @@ const DONE: Readonly<Record<ScopeKind, keyof Counts>> = {
 /** Counts unchanged records, and the scopes that succeeded. */
 function countResults(
   counts: Counts,
-  results: readonly AskedResult[],
-  good: readonly AskedResult[],
+  results: readonly FetchedResult[],
+  good: readonly FetchedResult[],
 ): void {
   for (const result of results) {
     if (result.outcome !== 'unchanged') continue
@@ -174,7 +174,7 @@ function countResults(
   }
 }
 
-function failuresOf(results: readonly AskedResult[]): ScopeFailure[] {
+function failuresOf(results: readonly FetchedResult[]): ScopeFailure[] {
   return results.flatMap((result) => {
     if (result.outcome === 'failed') return [{ scope: result.scope, error: result.error }]
     if (result.outcome === 'unchanged' || result.incomplete === null) return []

@@ -6,7 +6,7 @@ import type { Reject } from '../record/received.ts'
 import type { UserRecord } from '../record/user.ts'
 
 /** The result of fetching one scope. */
-export type AskedResult =
+export type FetchedResult =
   /** The response is the one that is stored. */
   | { readonly outcome: 'unchanged'; readonly scope: BatchScope; readonly records: number }
   | CommentsResult

@@ -12,12 +12,12 @@ import type { CommentsFilter, UsersFilter } from '../../service/filters.ts'
 import { COMMENTS } from '../record/comment.ts'
 import type { CommentRecord } from '../record/comment.ts'
 import { digestOfComments, digestOfUsers } from '../record/digest.ts'
-import type { DataAnswer } from '../record/received.ts'
+import type { DataResponse } from '../record/received.ts'
 import { Records } from '../record/records.ts'
 import type { Reading } from '../record/records.ts'
 import { USERS } from '../record/user.ts'
 import type { Rules } from '../rules.ts'
-import type { AskedResult, CommentsResult } from './result.ts'
+import type { FetchedResult, CommentsResult } from './result.ts'
 
 /** What fetching needs. */
 export interface Fetching extends Reading {
@@ -46,7 +46,7 @@ export async function fetchScope(
   scope: BatchScope,
   { userIds, commentIds }: Pick<Scope, 'userIds' | 'commentIds'>,
   onFailedTry?: () => void,
-): Promise<AskedResult> {
+): Promise<FetchedResult> {
   const memory = fetching.collabApi.memory.open(fetching.isAwaited ? 1 : 0)
   const own = { ...fetching, call: { ...fetching.call, memory, onFailedTry } }
   try {
@@ -83,11 +83,11 @@ async function fetchComments(
   fetching: Fetching,
   scope: BatchScope,
   commentIds?: readonly number[],
-): Promise<AskedResult> {
+): Promise<FetchedResult> {
   const records: CommentRecords = new Records(COMMENTS, scope.organizationId, fetching)
   if (commentIds !== undefined) {
-    const evidence = await fetchByIds(fetching, scope, [...new Set(commentIds)], records)
-    return { outcome: 'comments', scope, ...records.result(), ...evidence, ...PART }
+    const byIds = await fetchByIds(fetching, scope, [...new Set(commentIds)], records)
+    return { outcome: 'comments', scope, ...records.result(), ...byIds, ...PART }
   }
   const listing = await fetchListing(fetching, scope, records)
   const seenAt = fetching.seenAt?.()
@@ -96,17 +96,17 @@ async function fetchComments(
   const isSound = records.rejects.length === 0
   if (isSound && scope.contentDigest?.equals(contentDigest)) return unchanged(scope)
   const missing = scope.hasRows ? await missingIds(fetching.database, scope, records) : []
-  const evidence: Evidence =
+  const byIds: ByIds =
     missing.length === 0
       ? { gone: [], incomplete: null }
       : await fetchByIds(fetching, scope, missing, records)
   // Digests are stored only where they stand for all that is stored.
-  const isWhole = records.rejects.length === 0 && evidence.gone.length === missing.length
+  const isWhole = records.rejects.length === 0 && byIds.gone.length === missing.length
   return {
     outcome: 'comments',
     scope: seenAt === undefined ? scope : { ...scope, seenAt },
     ...records.result(),
-    ...evidence,
+    ...byIds,
     isListing: true,
     bodyDigest: isWhole ? listing.bodyDigest : null,
     contentDigest: isWhole ? contentDigest : null,
@@ -126,12 +126,12 @@ async function fetchListing(
   records: Pick<Records<never, never>, 'addAll'>,
 ): Promise<{ readonly bodyDigest: Buffer; readonly isPage: boolean } | null> {
   const known = scope.bodyDigest && { knownDigest: rules.sealed(scope.bodyDigest) }
-  const answer = await (scope.kind === 'annotation'
+  const response = await (scope.kind === 'annotation'
     ? collabApi.getComments(commentsFilter(scope), { ...call, ...known })
     : collabApi.getUsers(usersFilter(scope), { ...call, ...known }))
-  if (answer.status === 'unchanged') return null
-  records.addAll(answer)
-  return { bodyDigest: rules.sealed(answer.digest), isPage: answer.paged }
+  if (response.status === 'unchanged') return null
+  records.addAll(response)
+  return { bodyDigest: rules.sealed(response.digest), isPage: response.paged }
 }
 
 /** A digest of all comments of a listing, the same for any order. */
@@ -156,7 +156,7 @@ async function missingIds(
 }
 
 /** What responses to calls by ID show of deletions. */
-type Evidence = Pick<CommentsResult, 'gone'> & { incomplete: CallError | null }
+type ByIds = Pick<CommentsResult, 'gone'> & { incomplete: CallError | null }
 
 /** Fetches comments by their IDs. A failed or invalid response confirms no deletion: it is reported. */
 async function fetchByIds(
@@ -164,13 +164,13 @@ async function fetchByIds(
   scope: BatchScope,
   ids: readonly number[],
   records: CommentRecords,
-): Promise<Evidence> {
+): Promise<ByIds> {
   const gone: number[] = []
   let incomplete: CallError | null = null
   for (const commentIds of chunkIds(ids, maxIds)) {
     try {
-      const answer = await collabApi.getComments({ ...commentsFilter(scope), commentIds }, call)
-      if (answer.status === 'data') gone.push(...readByIds(answer, commentIds, records))
+      const response = await collabApi.getComments({ ...commentsFilter(scope), commentIds }, call)
+      if (response.status === 'data') gone.push(...readByIds(response, commentIds, records))
     } catch (error) {
       if (!(error instanceof CallError) || error.concernsEveryCall) throw error
       incomplete = error
@@ -185,19 +185,19 @@ async function fetchByIds(
  * @throws CallError if positions do not match: a null may stand for any comment
  */
 function readByIds(
-  answer: DataAnswer,
+  response: DataResponse,
   ids: readonly number[],
   records: CommentRecords,
 ): readonly number[] {
-  const { data } = answer
-  const answersId = (item: unknown, index: number) =>
+  const { data } = response
+  const fitsId = (item: unknown, index: number) =>
     item === null || (isObject(item) && item['commentId'] === ids[index])
-  if (data.length !== ids.length || !data.every(answersId))
+  if (data.length !== ids.length || !data.every(fitsId))
     throw new CallError(
       `For ${counted(ids.length, 'comment ID')} the service returned ${counted(data.length, 'item')} in another order or number. This confirms no deletion.`,
       { kind: 'refused', httpStatus: 200, errorStatus: 'answer_does_not_line_up' },
     )
-  const received = records.open(answer)
+  const received = records.open(response)
   for (; received.index < received.length; received.index++)
     if (received.raw !== null) records.add(received)
   return ids.filter((_, index) => data[index] === null)
@@ -208,7 +208,7 @@ async function fetchUsers(
   fetching: Fetching,
   scope: BatchScope,
   userIds?: readonly string[],
-): Promise<AskedResult> {
+): Promise<FetchedResult> {
   if (userIds !== undefined) return fetchSomeUsers(fetching, scope, [...new Set(userIds)])
   const records = new Records(USERS, scope.organizationId, fetching)
   const listing = await fetchListing(fetching, scope, records)
@@ -236,15 +236,15 @@ async function fetchSomeUsers(
   fetching: Fetching,
   scope: BatchScope,
   ids: readonly string[],
-): Promise<AskedResult> {
+): Promise<FetchedResult> {
   const { collabApi, call, maxIds } = fetching
   const parts = []
   for (const userIds of chunkIds(ids, maxIds)) {
     const filter = { ...usersFilter(scope), userIds } as UsersFilter
-    const answer = await collabApi.getUsers(filter, call)
-    if (answer.status !== 'data') continue
+    const response = await collabApi.getUsers(filter, call)
+    if (response.status !== 'data') continue
     const records = new Records(USERS, scope.organizationId, fetching)
-    records.addAll(answer)
+    records.addAll(response)
     parts.push(records)
   }
   return {
@@ -262,7 +262,7 @@ async function fetchSomeUsers(
   }
 }
 
-function unchanged(scope: BatchScope): AskedResult {
+function unchanged(scope: BatchScope): FetchedResult {
   return { outcome: 'unchanged', scope, records: scope.recordCount }
 }
 

@@ -5,7 +5,7 @@ import type { CommentColumns, UserColumns } from '../../../base/columns.ts'
 import type { ScopeIds } from '../../database/scopes.ts'
 import type { Operation } from '../../../base/errors.ts'
 import { isObject, parseExact } from '../../../base/json.ts'
-import { shortDigest } from '../../service/answer.ts'
+import { shortDigest } from '../../service/response.ts'
 
 /**
  * Raised when what a record's columns are made of changes: every stored digest then differs once. A body that is known by

@@ -5,10 +5,10 @@ import { CallError } from '../../../base/errors.ts'
 import { valuesIn } from '../../../base/json-text.ts'
 import type { ValueInText } from '../../../base/json-text.ts'
 import { parseExact } from '../../../base/json.ts'
-import type { Answer } from '../../service/answer.ts'
+import type { ServiceResponse } from '../../service/response.ts'
 
 /** A response with records. */
-export type DataAnswer = Extract<Answer, { status: 'data' }>
+export type DataResponse = Extract<ServiceResponse, { status: 'data' }>
 
 /** A record, or a member of one, that cannot be stored as received. */
 export type Reject = Omit<RejectedRecord, 'scope' | 'digest'>
@@ -33,7 +33,7 @@ export class Received {
 
   /** @param rejects gets what cannot be stored as received */
   constructor(
-    { data, dataText }: Pick<DataAnswer, 'data' | 'dataText'>,
+    { data, dataText }: Pick<DataResponse, 'data' | 'dataText'>,
     redact: RedactItem = null,
     rejects: Reject[] = [],
   ) {

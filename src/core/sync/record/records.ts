@@ -3,7 +3,7 @@ import { ID_BYTES_MAX } from '../../../documents/check.ts'
 import type { Client } from '../../database/pool.ts'
 import type { Rules } from '../rules.ts'
 import { checkRejects, processingFault, Received, REJECTS_MAX } from './received.ts'
-import type { DataAnswer, RedactItem, Reject } from './received.ts'
+import type { DataResponse, RedactItem, Reject } from './received.ts'
 
 /** What comments and users have in common once they are read. */
 export interface ReadRecord {
@@ -82,8 +82,8 @@ export class Records<Id extends string | number, R extends ReadRecord> {
   }
 
   /** Reads all items of a response. @throws CallError where too many are rejected */
-  addAll(answer: DataAnswer): void {
-    const received = this.open(answer)
+  addAll(response: DataResponse): void {
+    const received = this.open(response)
     for (; received.index < received.length; received.index++) {
       this.add(received)
       if (this.rejects.length > REJECTS_MAX) break
@@ -92,8 +92,8 @@ export class Records<Id extends string | number, R extends ReadRecord> {
   }
 
   /** The items of a response, for `add`. */
-  open(answer: DataAnswer): Received {
-    return new Received(answer, this.#redact, this.rejects)
+  open(response: DataResponse): Received {
+    return new Received(response, this.#redact, this.rejects)
   }
 
   /** Reads one item. If that fails, only this item is rejected. */

@@ -54,10 +54,10 @@ export async function eraseUser(database: Database, request: ErasureRequest): Pr
     )
   }
   const { salt } = await privacy.salt.one(database)
-  const asked = askedFor(request)
-  const pseudonym = pseudonymFor(salt, asked)
+  const named = identityOf(request)
+  const pseudonym = pseudonymFor(salt, named)
   const unfinished = await erase.unfinished.first(database, { pseudonym, organizationId })
-  const { userId, emails } = asked
+  const { userId, emails } = named
   const stored = await reading(database, (client) =>
     erase.identity.one(client, {
       organizationKeys,
@@ -66,7 +66,7 @@ export async function eraseUser(database: Database, request: ErasureRequest): Pr
     }),
   )
   const before = unfinished === undefined ? [] : [IDENTITY.parse(unfinished.identity)]
-  const all = [asked, stored, ...before]
+  const all = [named, stored, ...before]
   const identity = {
     userId,
     names: [...new Set(all.flatMap((each) => each.names))],
@@ -86,15 +86,15 @@ export async function eraseUser(database: Database, request: ErasureRequest): Pr
   }
   const proof = await transaction(database, async (client) => {
     const target = `erasure ${erasureId}`
-    const who = { by: processUser(), reason: request.reason }
-    const { by, reason } = redactRow(who, person.redaction) as typeof who
+    const actor = { by: processUser(), reason: request.reason }
+    const { by, reason } = redactRow(actor, person.redaction) as typeof actor
     await noteAction(client, by, 'person_erased', { target, reason })
     return erase.finish.one(client, { erasureId, mentionsLeft })
   })
   return { erasureId, ...proof, pseudonym, isResumed: unfinished !== undefined }
 }
 
-function askedFor(request: ErasureRequest): Identity {
+function identityOf(request: ErasureRequest): Identity {
   if (!('email' in request)) {
     const { userId } = request
     // Many services use the address as the id.

@@ -30,7 +30,7 @@ export interface Action<Fields extends object> {
   readonly name: string
   readonly fields: z.ZodType<Fields>
   /** @throws UsageError if it is not possible */
-  ask(context: PageContext, fields: Fields): Promise<Question>
+  confirm(context: PageContext, fields: Fields): Promise<Question>
   /**
    * @param key names this form, so that sending it twice acts once
    * @returns the address of a page that reports the result
@@ -63,7 +63,7 @@ const HeldFields = z.object({
   organization: id.optional(),
   listings: z.coerce.number().optional(),
   users: z.coerce.number().optional(),
-  answers: z.string().optional(),
+  responses: z.string().optional(),
   reason: z.string().max(1000).optional(),
 })
 
@@ -77,16 +77,16 @@ function heldAction(
   return {
     name,
     fields: HeldFields,
-    async ask({ database }, fields) {
+    async confirm({ database }, fields) {
       const counts = await countHeld({ database }, choiceOf(fields))
       if (counts.listings === 0) throw new UsageError(HELD_CHANGED)
-      const { listings, users, answers } = counts
+      const { listings, users, responses } = counts
       const { effect, ...question } = words
       return {
         ...question,
         words: `${words.words} ${counted(users, 'user')}${listings === 1 ? '' : ` (${counted(listings, 'listing')})`}`,
         sentences: [`${await describeHeld(database, fields)}:`, describeLacking(counts), effect],
-        carries: { listings, users, answers },
+        carries: { listings, users, responses },
         back: '/held',
       }
     },
@@ -94,12 +94,12 @@ function heldAction(
       const isAccepted = name === 'accept'
       const given = { reason: reason || undefined }
       checked(isAccepted ? AcceptHeldSchema : RefuseHeldSchema, given, '')
-      const { listings = 0, users = 0, answers = '' } = fields
+      const { listings = 0, users = 0, responses = '' } = fields
       const done = await decideHeld(
         { database },
         choiceOf(fields),
         { resolution: isAccepted ? 'accepted' : 'refused', by, reason: reason || null },
-        { listings, users, answers },
+        { listings, users, responses },
       )
       const counts = [done.users, done.listings, done.left]
       return pathWithNotice('/held', isAccepted ? 'held-accepted' : 'held-refused', counts)
@@ -151,7 +151,7 @@ export const setAside: Action<{ record: number; reason?: string | undefined }> =
     record: z.coerce.number().int().positive(),
     reason: z.string().max(1000).optional(),
   }),
-  async ask(_context, { record }) {
+  async confirm(_context, { record }) {
     return {
       title: `Set rejected record ${record} aside?`,
       sentences: [
@@ -172,7 +172,7 @@ export const setAside: Action<{ record: number; reason?: string | undefined }> =
 export const cancelRun: Action<{ run: string }> = {
   name: 'cancel',
   fields: z.object({ run: z.uuid() }),
-  async ask({ collabSync }, { run: runId }) {
+  async confirm({ collabSync }, { run: runId }) {
     const run = await requireRun(collabSync, runId)
     if (run.finishedAt !== null) throw new UsageError(`Run ${shortId(runId)} is over already.`)
     return {
@@ -195,7 +195,7 @@ export const cancelRun: Action<{ run: string }> = {
 export const retryRun: Action<{ run: string }> = {
   name: 'retry',
   fields: z.object({ run: z.uuid() }),
-  async ask({ collabSync }, { run: runId }) {
+  async confirm({ collabSync }, { run: runId }) {
     const run = await requireRun(collabSync, runId)
     const { failing } = run.failuresByState
     if (failing === 0) throw new UsageError(nothingToRetry(run))
@@ -242,7 +242,7 @@ function scopeOf({ organizationId, documentId, annotationId, ...ids }: ScopeIds)
 export const sync: Action<ScopeIds & { failing?: boolean | undefined }> = {
   name: 'sync',
   fields: LineFields.partial().extend({ failing: flag }),
-  async ask({ database, settings: { operations } }, { failing, ...ids }) {
+  async confirm({ database, settings: { operations } }, { failing, ...ids }) {
     const scope = scopeOf(ids)
     const scopes = counted(await countScopes({ database, operations }, { scope, failing }), 'scope')
     const words = isEverything(scope) && !failing ? 'Sync everything now' : 'Sync now'
@@ -266,7 +266,7 @@ export const sync: Action<ScopeIds & { failing?: boolean | undefined }> = {
 export const giveHint: Action<LineFields> = {
   name: 'hint',
   fields: LineFields,
-  async ask(_context, ids) {
+  async confirm(_context, ids) {
     const scope = checked(HintScopeSchema, scopeOf(ids), '')
     return {
       title: 'Report changed comments?',
@@ -286,7 +286,7 @@ export const giveHint: Action<LineFields> = {
 export const add: Action<LineFields & { sync?: boolean | undefined }> = {
   name: 'add',
   fields: LineFields.extend({ sync: flag }),
-  async ask(_context, { sync: isSynced, ...line }) {
+  async confirm(_context, { sync: isSynced, ...line }) {
     const effect = isSynced ? 'A run fetches it now, and later runs do.' : 'Later runs fetch it.'
     return {
       title: 'Add to the catalog?',
@@ -306,7 +306,7 @@ export const add: Action<LineFields & { sync?: boolean | undefined }> = {
 export const remove: Action<LineFields> = {
   name: 'remove',
   fields: LineFields,
-  async ask(_context, line) {
+  async confirm(_context, line) {
     return {
       title: 'Remove from the catalog?',
       sentences: [

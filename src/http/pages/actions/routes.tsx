@@ -33,11 +33,11 @@ function addAction(app: FastifyInstance, context: PageContext, action: Action<ob
   const path = `/actions/${action.name}`
   app.get(path, { config: { right: 'operate' } }, async (request, reply) => {
     const fields = readFields(action.fields, request.query)
-    const question = await action.ask(context, fields)
+    const question = await action.confirm(context, fields)
     return sendPage(
       reply,
       { title: question.title, part: null },
-      <Ask path={path} fields={fields} question={question} />,
+      <ConfirmPage path={path} fields={fields} question={question} />,
     )
   })
   app.post(path, { config: { right: 'operate' } }, async (request, reply) => {
@@ -49,7 +49,15 @@ function addAction(app: FastifyInstance, context: PageContext, action: Action<ob
   })
 }
 
-function Ask({ path, fields, question }: { path: string; fields: object; question: Question }) {
+function ConfirmPage({
+  path,
+  fields,
+  question,
+}: {
+  path: string
+  fields: object
+  question: Question
+}) {
   return (
     <section class="card">
       {question.sentences.map((sentence) => (

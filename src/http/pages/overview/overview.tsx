@@ -10,7 +10,7 @@ import { count, describeCounts, duration, shortId } from '../../../documents/for
 import { printable } from '../../../base/printable.ts'
 import {
   Ago,
-  AskButton,
+  ActionButton,
   Card,
   Sentence,
   Sign,
@@ -99,7 +99,7 @@ function Night({ nightly, next }: { nightly: RunDetails | null; next: Date | nul
           )}
         </p>
         <div class="row">
-          <AskButton action="sync" words="Sync everything now" kind="primary" />
+          <ActionButton action="sync" words="Sync everything now" kind="primary" />
         </div>
       </div>
     </section>

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import * as z from 'zod'
 import type { Run, RunStatus } from '../../../documents/run.ts'
 import { count, describeRequest, duration, shorten, shortId } from '../../../documents/format.ts'
-import { AskButton, STATUS_TONES, StatusBadge, Time } from '../elements.tsx'
+import { ActionButton, STATUS_TONES, StatusBadge, Time } from '../elements.tsx'
 import { sendPage } from '../layout.tsx'
 import { optionalText, readFields } from '../page-context.ts'
 import type { PageContext } from '../page-context.ts'
@@ -28,7 +28,7 @@ export function runListRoutes(app: FastifyInstance, { collabSync }: PageContext)
       <section class="card">
         <div class="head">
           <StatusFilter chosen={status} />
-          <AskButton action="sync" words="Sync everything now" kind="primary" />
+          <ActionButton action="sync" words="Sync everything now" kind="primary" />
         </div>
         <Table
           caption="Runs, newest first"

@@ -12,7 +12,15 @@ import {
   RUN_COUNTS,
   shortId,
 } from '../../../documents/format.ts'
-import { AskButton, capitalized, Card, Facts, Sentence, StatusBadge, Time } from '../elements.tsx'
+import {
+  ActionButton,
+  capitalized,
+  Card,
+  Facts,
+  Sentence,
+  StatusBadge,
+  Time,
+} from '../elements.tsx'
 import { ActionsTable } from '../history.tsx'
 import { noSuchRun } from '../../problem.ts'
 import { sendPage } from '../layout.tsx'
@@ -123,9 +131,9 @@ function UnderWay({ run: { runId, stopping } }: { run: RunDetails }) {
         Refresh
       </a>
       {stopping === null ? (
-        <AskButton action="cancel" fields={{ run: runId }} words="Cancel the run" />
+        <ActionButton action="cancel" fields={{ run: runId }} words="Cancel the run" />
       ) : (
-        <span class="soft">The run is ending. No further calls are made.</span>
+        <span class="soft">The run is ending. No more calls are made.</span>
       )}
     </div>
   )

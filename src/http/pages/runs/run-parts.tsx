@@ -5,14 +5,14 @@ import type { slowestOrganizations } from '../../../core/database/statements/pag
 import {
   count,
   counted,
-  describeAnswer,
+  describeFailure,
   describeStates,
   duration,
   nothingToRetry,
   RUN_TIMES,
   shortId,
 } from '../../../documents/format.ts'
-import { AskButton, capitalized, Card, Facts } from '../elements.tsx'
+import { ActionButton, capitalized, Card, Facts } from '../elements.tsx'
 import { Table } from '../tables.tsx'
 import { ThingLink } from '../things/thing-link.tsx'
 
@@ -69,7 +69,7 @@ export function Failures({ run }: { run: RunDetails }) {
       beside={
         run.finishedAt !== null &&
         failing > 0 && (
-          <AskButton
+          <ActionButton
             action="retry"
             fields={{ run: run.runId }}
             words={`Retry the ${counted(failing, 'scope')} that still ${failing === 1 ? 'fails' : 'fail'}`}
@@ -112,7 +112,7 @@ export function Cause({
 }: Pick<FailureReport, 'httpStatus' | 'errorStatus' | 'errorMessage'>) {
   return (
     <>
-      {describeAnswer({ httpStatus, errorStatus })}
+      {describeFailure({ httpStatus, errorStatus })}
       {errorMessage && <div class="soft">{errorMessage}</div>}
     </>
   )

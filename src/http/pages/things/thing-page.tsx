@@ -18,7 +18,7 @@ import type {
   Words,
 } from '../../../documents/thing.ts'
 import { ProblemError } from '../../problem.ts'
-import { AskButton, Badge, Card, Facts, ForOperators, HiddenFields, Time } from '../elements.tsx'
+import { ActionButton, Badge, Card, Facts, ForOperators, HiddenFields, Time } from '../elements.tsx'
 import type { Tone } from '../elements.tsx'
 import { sendPage } from '../layout.tsx'
 import { readFields } from '../page-context.ts'
@@ -129,7 +129,7 @@ function Stored({ thing }: { thing: Thing }) {
       <Facts of={[...facts, ['ID', <code key="id">{ownId(kind, ids)}</code>]]} />
       <div class="row">
         {thing.actions.map((action) => (
-          <AskButton
+          <ActionButton
             key={action}
             action={action === 'retry' ? 'sync' : action}
             fields={{ ...idFields(fetched), failing: action === 'retry' ? 'true' : undefined }}

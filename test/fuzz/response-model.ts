@@ -15,7 +15,7 @@ export interface Exchange {
   readonly isCut: boolean
 }
 
-export type Answer =
+export type ServiceResponse =
   | {
       readonly kind: 'failed'
       readonly httpStatus: number | null
@@ -29,9 +29,9 @@ export type Answer =
     }
 
 /** What an answer says, by service-api.md and docs/FAILURES.md. */
-export function readAnswer(exchange: Exchange, maxBodyBytes: number): Answer {
+export function readResponse(exchange: Exchange, maxBodyBytes: number): ServiceResponse {
   const { httpStatus, isCut } = exchange
-  const failed = (errorStatus: string | null): Answer => ({
+  const failed = (errorStatus: string | null): ServiceResponse => ({
     kind: 'failed',
     httpStatus,
     errorStatus,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { CallError } from '../../src/base/errors.ts'
-import { readAnswer } from '../../src/core/service/answer.ts'
+import { readResponse } from '../../src/core/service/response.ts'
 import type { CallTarget } from '../../src/core/service/errors.ts'
 
 const target: CallTarget = {
@@ -10,7 +10,7 @@ const target: CallTarget = {
   secrets: ['s3cret'],
 }
 
-function reply(body: unknown, httpStatus = 200): Parameters<typeof readAnswer>[0] {
+function reply(body: unknown, httpStatus = 200): Parameters<typeof readResponse>[0] {
   const bytes = Buffer.isBuffer(body)
     ? body
     : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))
@@ -19,7 +19,7 @@ function reply(body: unknown, httpStatus = 200): Parameters<typeof readAnswer>[0
 
 function failure(body: unknown, httpStatus = 200): CallError {
   try {
-    readAnswer(reply(body, httpStatus), target)
+    readResponse(reply(body, httpStatus), target)
   } catch (error) {
     if (error instanceof CallError) return error
     throw error
@@ -32,7 +32,7 @@ const good = { result: { status: 'success', message: 'ok', data: [{ commentId: 1
 describe('a success', () => {
   test('gives its data, its text and the first 16 bytes of its SHA-256', () => {
     const text = JSON.stringify(good)
-    expect(readAnswer(reply(text), target)).toEqual({
+    expect(readResponse(reply(text), target)).toEqual({
       status: 'data',
       digest: createHash('sha256').update(text).digest().subarray(0, 16),
       data: good.result.data,
@@ -44,8 +44,8 @@ describe('a success', () => {
   test('with the same bytes as before is told by its digest, and not parsed', () => {
     const notJson = Buffer.from('not JSON at all')
     const digest = createHash('sha256').update(notJson).digest().subarray(0, 16)
-    expect(readAnswer(reply(notJson), target, digest)).toEqual({ status: 'unchanged', digest })
-    expect(() => readAnswer(reply(notJson, 500), target, digest)).toThrow(CallError)
+    expect(readResponse(reply(notJson), target, digest)).toEqual({ status: 'unchanged', digest })
+    expect(() => readResponse(reply(notJson, 500), target, digest)).toThrow(CallError)
   })
 
   test('with the same records in another order is not parsed', () => {
@@ -54,15 +54,15 @@ describe('a success', () => {
       { commentId: 2, commentText: 'é' },
     ]
     const body = (data: unknown[], message = 'ok') => reply({ result: { message, data } })
-    const { digest } = readAnswer(body(records), target)
-    expect(readAnswer(body(records.toReversed()), target, digest).status).toBe('unchanged')
+    const { digest } = readResponse(body(records), target)
+    expect(readResponse(body(records.toReversed()), target, digest).status).toBe('unchanged')
     for (const other of [
       body(records.slice(1)),
       body([...records, records[0]]),
       body([{ commentId: 2 }, { commentId: 1 }]),
       body(records.toReversed(), 'partial'),
     ])
-      expect(readAnswer(other, target, digest).status).toBe('data')
+      expect(readResponse(other, target, digest).status).toBe('data')
   })
 
   test('whose records begin like an object within one is known again by its bytes', () => {
@@ -75,32 +75,32 @@ describe('a success', () => {
       const release = () => void structuredClone(bytes.buffer, { transfer: [bytes.buffer] })
       return { ...reply(bytes), release }
     }
-    const { digest } = readAnswer(body(pieces), target)
+    const { digest } = readResponse(body(pieces), target)
     const exchanged = body([pieces[0], pieces[3], pieces[2], pieces[1]])
-    expect(readAnswer(body(pieces), target, digest).status).toBe('unchanged')
-    expect(readAnswer(exchanged, target, digest).status).toBe('data')
+    expect(readResponse(body(pieces), target, digest).status).toBe('unchanged')
+    expect(readResponse(exchanged, target, digest).status).toBe('data')
   })
 
   test('with null in place of its data has no records, and may lack some', () => {
-    const { status, ...answer } = readAnswer(reply({ result: { data: null } }), target)
+    const { status, ...answer } = readResponse(reply({ result: { data: null } }), target)
     expect({ status, ...answer }).toMatchObject({ data: [], dataText: '[]', paged: true })
     expect(failure({ result: { status: 'error', data: null } }).kind).toBe('unknown')
   })
 
   test('may come with any 2xx, 206 aside', () => {
     for (const httpStatus of [200, 201, 299])
-      expect(readAnswer(reply(good, httpStatus), target).status).toBe('data')
+      expect(readResponse(reply(good, httpStatus), target).status).toBe('data')
   })
 
   test('has at most a million records', () => {
     const records = (count: number) => reply(`{"result":{"data":[${'1,'.repeat(count - 1)}1]}}`)
-    expect(readAnswer(records(1_000_000), target).status).toBe('data')
-    expect(() => readAnswer(records(1_000_001), target)).toThrow('1000001 records in one body')
+    expect(readResponse(records(1_000_000), target).status).toBe('data')
+    expect(() => readResponse(records(1_000_001), target)).toThrow('1000001 records in one body')
   })
 
   test('gives its bytes free before it is parsed', () => {
     let released = 0
-    readAnswer({ ...reply(good), release: () => (released += 1) }, target)
+    readResponse({ ...reply(good), release: () => (released += 1) }, target)
     expect(released).toBe(1)
   })
 
@@ -112,12 +112,12 @@ describe('a success', () => {
     ['an empty error', { result: { data: [] }, error: {} }],
     ['an error of no text', { result: { data: [] }, error: '' }],
   ])('is also one with %s', (_what, body) => {
-    expect(readAnswer(reply(body), target)).toMatchObject({ status: 'data', data: [] })
+    expect(readResponse(reply(body), target)).toMatchObject({ status: 'data', data: [] })
   })
 
   test('may start with a byte order mark', () => {
     const body = Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), Buffer.from(JSON.stringify(good))])
-    expect(readAnswer(reply(body), target)).toMatchObject({ data: good.result.data })
+    expect(readResponse(reply(body), target)).toMatchObject({ data: good.result.data })
   })
 })
 
@@ -165,7 +165,9 @@ describe('a failure', () => {
 
   test('keeps Retry-After', () => {
     const late = { ...reply('', 200), retryAfterMs: 7000 }
-    expect(() => readAnswer(late, target)).toThrow(expect.objectContaining({ retryAfterMs: 7000 }))
+    expect(() => readResponse(late, target)).toThrow(
+      expect.objectContaining({ retryAfterMs: 7000 }),
+    )
   })
 
   test('under HTTP 500 with HTML has no code and none of the HTML', () => {
@@ -201,12 +203,12 @@ describe('a hint that the answer is one page of several', () => {
     { result: { data: [], next: { url: 'x' } } },
     { a: { b: { c: { d: { e: { f: { more: true } } } } } }, result: { data: [] } },
   ])('is seen in %j', (body) => {
-    expect(readAnswer(reply(body), target)).toMatchObject({ paged: true })
+    expect(readResponse(reply(body), target)).toMatchObject({ paged: true })
   })
 
   test.each(PAGE_MEMBERS)('is seen in the member %s, and not where it says nothing', (name) => {
     const paged = (value: unknown) =>
-      (readAnswer(reply({ result: { data: [], [name]: value } }), target) as { paged: boolean })
+      (readResponse(reply({ result: { data: [], [name]: value } }), target) as { paged: boolean })
         .paged
     expect([paged('2'), paged(2), paged(''), paged(0)]).toEqual([true, true, false, false])
   })
@@ -220,6 +222,6 @@ describe('a hint that the answer is one page of several', () => {
     // Deeper than any envelope is.
     { a: { b: { c: { d: { e: { f: { g: { more: true } } } } } } }, result: { data: [] } },
   ])('is not seen in %j', (body) => {
-    expect(readAnswer(reply(body), target)).toMatchObject({ paged: false })
+    expect(readResponse(reply(body), target)).toMatchObject({ paged: false })
   })
 })

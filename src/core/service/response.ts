@@ -9,7 +9,7 @@ import type { CallTarget, Shape } from './errors.ts'
 import type { Reply } from './request.ts'
 
 /** A successful answer (service-api.md, Endpoints). */
-export type Answer =
+export type ServiceResponse =
   | {
       /** The body of an earlier success, whatever the order of its records. */
       readonly status: 'unchanged'
@@ -33,7 +33,11 @@ export type Answer =
  * @throws CallError when it is not a success: an HTTP failure, an `error` body under any HTTP status,
  *   an unreadable body, no `result.data` array
  */
-export function readAnswer(reply: Reply, target: CallTarget, knownDigest?: Buffer): Answer {
+export function readResponse(
+  reply: Reply,
+  target: CallTarget,
+  knownDigest?: Buffer,
+): ServiceResponse {
   if (!isSuccessStatus(reply.httpStatus)) throw httpFailure(reply, target)
   if (reply.body.length === 0) {
     throw unusable(reply, target, 'body_empty', 'an empty body')

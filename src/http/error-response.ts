@@ -6,7 +6,7 @@ import type { Log } from '../base/log.ts'
 import { sendFault } from './pages/layout.tsx'
 import { nextOf } from './auth/sign-in.ts'
 import { sendSignIn } from './pages/sign-in.tsx'
-import type { Readiness, ReadinessLook } from './probes.ts'
+import type { Readiness, ReadinessCheck } from './probes.ts'
 import { ProblemError, sendProblem } from './problem.ts'
 import type { Fault, Part } from './problem.ts'
 
@@ -18,7 +18,7 @@ const RETRY_SECONDS = '5'
  * @param parts.readiness names the part that is unreachable, if that is the cause
  * @param parts.log receives causes that the response must not contain
  */
-export function errorAnswers(parts: { readiness: ReadinessLook; log: Log }) {
+export function errorResponses(parts: { readiness: ReadinessCheck; log: Log }) {
   return async (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
     const problem = await toProblem(error, request, parts)
     const { statusCode: status, facts } = problem
@@ -33,7 +33,7 @@ export function errorAnswers(parts: { readiness: ReadinessLook; log: Log }) {
 async function toProblem(
   error: unknown,
   request: FastifyRequest,
-  { readiness, log }: { readiness: ReadinessLook; log: Log },
+  { readiness, log }: { readiness: ReadinessCheck; log: Log },
 ): Promise<ProblemError> {
   if (error instanceof ProblemError) return error
   if (hasZodFastifySchemaValidationErrors(error)) return wrongRequest(error as FastifyError)
@@ -43,10 +43,10 @@ async function toProblem(
     return new ProblemError(408, 'The request was not received in time.', {
       headers: { connection: 'close' },
     })
-  const { look } = readiness
-  if (isAway(error) || (isOfTables(error) && (await look()).postgresql !== null)) {
+  const { check } = readiness
+  if (isAway(error) || (isOfTables(error) && (await check()).postgresql !== null)) {
     log.warn({ err: error, path: request.routeOptions.url }, 'http')
-    return awayProblem(error, await look())
+    return awayProblem(error, await check())
   }
   const { statusCode: status = 500, message } = (error ?? {}) as Partial<FastifyError>
   if (status < 500) return new ProblemError(status, `${message}.`)

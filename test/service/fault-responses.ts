@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { errorBody, successBody } from '../../src/demo/answers.ts'
+import { errorBody, successBody } from '../../src/demo/responses.ts'
 import type { Fault } from './faults.ts'
 import { poisonRecords } from './poison.ts'
 import { Random } from '../../src/demo/random.ts'

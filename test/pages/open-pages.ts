@@ -4,12 +4,12 @@ import { BEARER, unlistened } from '../http/served.ts'
 
 /** The pages on a server that listens nowhere, asked as a browser asks. */
 export interface PagesAsked {
-  get(path: string, headers?: Record<string, string>): Promise<Answer>
-  post(path: string, fields: Record<string, string>): Promise<Answer>
+  get(path: string, headers?: Record<string, string>): Promise<ServiceResponse>
+  post(path: string, fields: Record<string, string>): Promise<ServiceResponse>
   close(): Promise<void>
 }
 
-export interface Answer {
+export interface ServiceResponse {
   readonly status: number
   readonly text: string
   readonly headers: Readonly<Record<string, unknown>>
@@ -17,7 +17,7 @@ export interface Answer {
 
 export async function askPages(app: App): Promise<PagesAsked> {
   const server = await unlistened(app)
-  const ask = async (request: InjectOptions): Promise<Answer> => {
+  const ask = async (request: InjectOptions): Promise<ServiceResponse> => {
     const { statusCode, body, headers } = await server.app.inject(request)
     return { status: statusCode, text: body, headers }
   }
@@ -37,7 +37,7 @@ export async function askPages(app: App): Promise<PagesAsked> {
 }
 
 /** The key that a question's form carries, and its other hidden fields. */
-export function hiddenFields(page: Answer): Record<string, string> {
+export function hiddenFields(page: ServiceResponse): Record<string, string> {
   const inputs = page.text.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g)
   return Object.fromEntries(
     [...inputs].map(([, name, value]) => [unescaped(name ?? ''), unescaped(value ?? '')]),
@@ -45,14 +45,18 @@ export function hiddenFields(page: Answer): Record<string, string> {
 }
 
 /** The words of a page as a person reads them, all on one line. */
-export function wordsOf(page: Answer): string {
+export function wordsOf(page: ServiceResponse): string {
   const main = page.text.slice(page.text.indexOf('<main'))
   const words = unescaped(main.replaceAll(/<[^>]*>/g, ' ')).replaceAll(/\s+/g, ' ')
   return words.replaceAll(' , ', ', ')
 }
 
 /** The hidden fields of the first form of an action that has such a field. */
-export function formOf(page: Answer, action: string, field: string): Record<string, string> {
+export function formOf(
+  page: ServiceResponse,
+  action: string,
+  field: string,
+): Record<string, string> {
   const forms = page.text.matchAll(
     new RegExp(`<form[^>]* action="/actions/${action}">.*?</form>`, 'g'),
   )

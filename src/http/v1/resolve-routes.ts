@@ -16,7 +16,7 @@ const HeldPathSchema = z.strictObject({
 })
 
 /** Dismisses rejected records, and decides on held removals. */
-export function settleRoutes(app: V1App, { collabSync }: V1Options): void {
+export function resolveRoutes(app: V1App, { collabSync }: V1Options): void {
   app.post(
     '/rejected-records/set-aside',
     operation('operate', {
@@ -24,7 +24,7 @@ export function settleRoutes(app: V1App, { collabSync }: V1Options): void {
       summary: 'Set rejected records aside',
       description: 'The same content in the same scope makes no later run partial.',
       body: SetAsideSchema,
-      answer: SetAsideDoneSchema,
+      response: SetAsideDoneSchema,
       problems: [409],
     }),
     async ({ by, body: { rejectedRecordIds: ids = [], runId, reason } }, reply) => {
@@ -40,7 +40,7 @@ export function settleRoutes(app: V1App, { collabSync }: V1Options): void {
       summary: 'Accept a held removal: remove the users that the listing lacks',
       params: HeldPathSchema,
       querystring: AcceptHeldSchema,
-      answer: AcceptedHeldSchema,
+      response: AcceptedHeldSchema,
       problems: [409],
     }),
     async ({ by, params, query }, reply) =>
@@ -54,7 +54,7 @@ export function settleRoutes(app: V1App, { collabSync }: V1Options): void {
       description: 'The removal is held again only if the response of the service changes.',
       params: HeldPathSchema,
       body: RefuseHeldSchema,
-      answer: RefusedHeldSchema,
+      response: RefusedHeldSchema,
       problems: [409],
     }),
     async ({ by, params, body }, reply) =>
