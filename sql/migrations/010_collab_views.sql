@@ -193,7 +193,7 @@ left join collab_store.batches b on b.batch_key = g.batch_key
 left join collab_store.disputed_user_group_members r on r.user_group_key = m.user_group_key and r.user_id = m.user_id;
 comment on view collab.user_group_members is 'Current and past members of organization user groups. Key: organization_id, organization_user_group_id, user_id.';
 comment on column collab.user_group_members.organization_id is 'The service''s organizationId.';
-comment on column collab.user_group_members.organization_user_group_id is 'Id of the organization user group that was asked for.';
+comment on column collab.user_group_members.organization_user_group_id is 'Id of the organization user group that was requested.';
 comment on column collab.user_group_members.user_id is 'The service''s userId of the member.';
 comment on column collab.user_group_members.first_seen_at is 'When a check first found the user in the group.';
 comment on column collab.user_group_members.removed_at is 'When a check first no longer found the user; null for current members.';

@@ -59,7 +59,7 @@ function threeTimes(schedule: Schedule): Date[] {
   }
 }
 
-/** By pattern: workers ask every ten seconds, and to find them takes some milliseconds. */
+/** By pattern: workers need them every ten seconds, and computing them takes some milliseconds. */
 const daysNeverDueOf = new Map<string, number[]>()
 
 /**

@@ -911,7 +911,7 @@ export interface CollabOrganizations<V extends Values = PgValues> {
 export interface CollabUserGroupMembers<V extends Values = PgValues> {
   /** The service's organizationId. */
   organization_id: string
-  /** Id of the organization user group that was asked for. */
+  /** Id of the organization user group that was requested. */
   organization_user_group_id: string
   /** The service's userId of the member. */
   user_id: string

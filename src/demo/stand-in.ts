@@ -24,7 +24,7 @@ export interface StandIn {
 
 export interface StandInOptions extends Partial<Omit<StandIn, 'url' | 'close'>> {
   readonly world: World
-  /** Default: `call => call.answer`. */
+  /** Default: `call => call.respond`. */
   readonly intercept?: Intercept
 }
 

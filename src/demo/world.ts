@@ -18,7 +18,7 @@ const DEFAULT_NOW = new Date('2025-11-03T12:00:00.000Z')
 
 /**
  * A world for the stand-in to serve, the same for the same options. Ids, people and comments are computed from the seed when
- * they are asked for; only what was changed is stored. What does not exist is undefined.
+ * they are requested; only what was changed is stored. What does not exist is undefined.
  */
 export function createWorld(options: WorldOptions): World {
   return new World(options)

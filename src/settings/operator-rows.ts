@@ -48,7 +48,7 @@ export const HTTP_ROWS = inGroup('http', {
   },
 })
 
-/** What a worker tells Prometheus and OpenTelemetry. */
+/** What a worker reports to Prometheus and OpenTelemetry. */
 export const TELEMETRY_ROWS = inGroup('telemetry', {
   metricsPort: {
     name: 'METRICS_PORT',

@@ -116,7 +116,7 @@ test('a server that insists on TLS, and one that has none, are told by what to c
   )
   const { port, username } = new URL(inject('postgresUrl'))
   const plain = `postgres://${username}@127.0.0.1:${port}/postgres?sslmode=require`
-  await expect(check(plain)).rejects.toThrow(/it does not support TLS, which DATABASE_URL asks for/)
+  await expect(check(plain)).rejects.toThrow(/it does not support TLS, which DATABASE_URL requires/)
 })
 
 test('the same for the queue and the catalog, by their own settings', async () => {

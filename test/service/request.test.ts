@@ -127,7 +127,7 @@ describe('the way to the service', () => {
     const failed = requestsTo('https://service.example').post('/p', '{}', 'token-0815', { target })
     vi.unstubAllEnvs()
     await expect(failed).rejects.toThrow(
-      'no answer from https://service.example, as the proxy settings say (ECONNREFUSED)',
+      'no response from https://service.example, as the proxy settings say (ECONNREFUSED)',
     )
   })
 })
@@ -165,7 +165,7 @@ describe('a call without a full answer', () => {
     await server[Symbol.asyncDispose]()
     const failed = requestsTo(server.url).post('/', '{}', 'token-0815', { target })
     await expect(failed).rejects.toMatchObject({ kind: 'unreachable', httpStatus: null })
-    await expect(failed).rejects.toThrow(`no answer from ${server.url} (ECONNREFUSED)`)
+    await expect(failed).rejects.toThrow(`no response from ${server.url} (ECONNREFUSED)`)
     await expect(failed).rejects.not.toThrow(/token-0815|key-4711/)
   })
 

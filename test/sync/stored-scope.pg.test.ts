@@ -24,7 +24,7 @@ test('a run that another version narrowed in its own way fails at once, and can 
     status: 'failed',
     calls: 0,
     problem:
-      'What this run asks for cannot be read by this version of collab-sync: scope has no member "regions".',
+      'The request of this run cannot be read by this version of collab-sync: scope has no member "regions".',
   })
   expect(await readRun(pool, runId)).toMatchObject({ scope: { regions: ['eu'] } })
 })

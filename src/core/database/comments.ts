@@ -63,7 +63,7 @@ export async function updateComments(
   })
 }
 
-/** Marks comments deleted; only for ids that the service itself answered with null. */
+/** Marks comments deleted; only for IDs for which the service returned null. */
 export async function deleteComments(
   client: Client,
   gone: readonly { annotationKey: number; commentId: number; seenAt?: Date | undefined }[],

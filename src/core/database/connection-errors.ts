@@ -55,7 +55,7 @@ export function openingReason(error: unknown, setting: string): string {
     ? `its certificate cannot be verified (${message}). Name the certificate of its authority in DATABASE_URL (sslrootcert=FILE), or accept any certificate (sslmode=no-verify).`
     : (REFUSALS[cause] ??
       REASONS[cause] ??
-      `${message}. Is DATABASE_URL right, and does PostgreSQL answer there?`)
+      `${message}. Is DATABASE_URL right, and does PostgreSQL respond there?`)
   return reason.replaceAll('DATABASE_URL', setting)
 }
 
@@ -96,7 +96,7 @@ function lossError(database: pg.Pool, error: unknown): EnvironmentError {
   // A host of several addresses gives one error that has a code and no message.
   const reason = (error as Error).message || codeOf(error)
   return new EnvironmentError(
-    `PostgreSQL at ${describeDatabase(database)} cannot be asked: ${reason}. Try again in a moment.`,
+    `PostgreSQL at ${describeDatabase(database)} cannot be queried: ${reason}. Try again in a moment.`,
     { cause: error },
   )
 }
@@ -147,8 +147,8 @@ export function codeOf(error: unknown): string | undefined {
 const REASONS: Record<string, string> = {
   ECONNREFUSED: 'nothing listens there. Is it running, and is DATABASE_URL right?',
   ENOTFOUND: 'there is no such host. Is DATABASE_URL right?',
-  EAI_AGAIN: 'the name of the host could not be looked up. Is the network up?',
-  ETIMEDOUT: 'it does not answer. Is DATABASE_URL right, and does a firewall allow it?',
+  EAI_AGAIN: 'the host name could not be resolved. Is the network up?',
+  ETIMEDOUT: 'it does not respond. Is DATABASE_URL right, and does a firewall allow it?',
   CERT_HAS_EXPIRED: 'its certificate has expired. Renew it there.',
   '53300': 'it has no connection left. Raise its max_connections, or run fewer processes.',
   '57P03': 'it is starting up or shutting down. Try again in a moment.',
@@ -164,7 +164,7 @@ const REFUSALS: Record<string, string> = {
   ERR_TLS_CERT_ALTNAME_INVALID:
     'its certificate is that of another host. Name a host of the certificate in DATABASE_URL, or compare its authority alone (sslmode=verify-ca with sslrootcert=FILE).',
   TLS_MISSING:
-    'it does not support TLS, which DATABASE_URL asks for. Turn TLS on there, or set sslmode=disable.',
+    'it does not support TLS, which DATABASE_URL requires. Turn TLS on there, or set sslmode=disable.',
   TLS_REQUIRED:
     'its pg_hba.conf has no entry for this user and host without TLS. Add sslmode=require to DATABASE_URL.',
 }

@@ -26,7 +26,7 @@ export async function startItem(
   } catch (error) {
     if (!(error instanceof UsageError)) throw error
     // Another version made it: every retry would fail as well.
-    const problem = `What this run asks for cannot be read by this version of collab-sync: ${error.message}`
+    const problem = `The request of this run cannot be read by this version of collab-sync: ${error.message}`
     await stopRun(context, ids.runId, 'failed', problem)
     await items.skip.run(database, { ...ids, deadAfterS })
     return null

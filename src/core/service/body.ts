@@ -8,7 +8,7 @@ import { callFailure } from './errors.ts'
 import type { CallTarget } from './errors.ts'
 import type { Reply } from './request.ts'
 
-/** We ask for no `content-encoding`, but a proxy may encode all the same. */
+/** The client requests no `content-encoding`, but a proxy may encode the response all the same. */
 const DECODERS = new Map([
   ['gzip', promisify(unzip)],
   ['x-gzip', promisify(unzip)],
@@ -39,7 +39,7 @@ export async function decodeBody(
     return { ...reply, body, release: undefined }
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE')
-      throw fail('body_too_large', `an answer above ${maxBytes} bytes when decoded`, error)
+      throw fail('body_too_large', `a response above ${maxBytes} bytes when decoded`, error)
     throw fail('body_unreadable', `no ${encoding} (${reply.body.length} bytes)`, error)
   }
 }

@@ -54,7 +54,7 @@ export interface Call {
   readonly waitSignal?: AbortSignal
   /** Where it waits beside other calls for a permit or a slot; `normal` when left out. */
   readonly priority?: Priority
-  /** `digest` of the last answer that was taken to the same filter. */
+  /** `digest` of the last accepted response to the same filter. */
   readonly knownDigest?: Buffer
   readonly stats?: CallStats
   /** Called with each try as its request goes out: what the service may have seen of it. */
@@ -183,7 +183,7 @@ class Client {
   /**
    * One try. It holds its permit while it waits for its slot and for the service, no longer: the next call is sent before
    * the response to this one is read, and while this one waits for memory.
-   * @throws CallError where there is no usable answer; the signal's reason when it aborts; DrainingError after `close`
+   * @throws CallError if there is no usable response; the signal's reason when it aborts; DrainingError after `close`
    */
   async #attempt(
     target: CallTarget,

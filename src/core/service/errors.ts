@@ -3,7 +3,7 @@ import type { FailureKind, Operation } from '../../base/errors.ts'
 import { describeCall } from './filters.ts'
 import type { CommentsFilter, UsersFilter } from './filters.ts'
 
-/** How an answer, or the lack of one, failed where neither HTTP status nor `error.status` say. */
+/** How a response, or the lack of one, failed if neither the HTTP status nor `error.status` says. */
 export type Shape =
   | 'timeout'
   | 'connection'
@@ -22,7 +22,7 @@ export type Shape =
 
 /** What is known of a call that failed. */
 export interface FailedCall {
-  /** Left out where there was no answer. */
+  /** Left out if there was no response. */
   readonly httpStatus?: number
   /** `error.status` of the body. */
   readonly code?: string | null
@@ -133,7 +133,7 @@ export interface CallTarget {
   readonly secrets: readonly string[]
 }
 
-/** The error of a call that gave no usable answer: its kind by the table, its ids in the message. */
+/** The error of a call that got no usable response: its kind by the table, its ids in the message. */
 export function callFailure(target: CallTarget, failed: FailedCall): CallError {
   const { code = null, shape = null, httpStatus = null, retryAfterMs = null } = failed
   const kind = classify(failed)

@@ -79,7 +79,7 @@ export class ServiceHealth {
     this.#options = options
   }
 
-  /** Whether the service answered a call since the process began. */
+  /** Whether the service responded to a call since the process began. */
   get wasReached(): boolean {
     return this.#wasReached
   }
@@ -184,7 +184,7 @@ export class ServiceHealth {
     return { ...wait('away', failing), ...(isWaitedFor ? {} : { givesUpAt: null }) }
   }
 
-  /** A call was answered. The statuses left out may be those of a proxy that does not reach the service. */
+  /** A call got a response. The statuses left out may be those of a proxy that does not reach the service. */
   #noteResponse(httpStatus: number): void {
     if (httpStatus === 407 || httpStatus >= 500) return
     this.#wasReached = true

@@ -2,13 +2,13 @@ import { CallError } from '../../base/errors.ts'
 
 const UNTRUSTED = /SELF_SIGNED|UNABLE_TO|ISSUER|CERT|ALTNAME/
 
-/** Codes of Node and OpenSSL for a call without an answer, and what an operator can do about it. */
+/** Codes of Node and OpenSSL for a call without a response, and what an operator can do about it. */
 const FIXES: readonly [code: RegExp, fix: string][] = [
   [
     /ENOTFOUND/,
     'there is no host of that name: correct COLLAB_API_URL, or HTTPS_PROXY if that names it',
   ],
-  [/EAI_AGAIN/, 'the name of the host cannot be looked up: is the network up?'],
+  [/EAI_AGAIN/, 'the host name cannot be resolved: is the network up?'],
   [
     /ECONNREFUSED/,
     'nothing listens there: are host and port in COLLAB_API_URL right? With a proxy, check HTTPS_PROXY too',
@@ -28,7 +28,7 @@ const FIXES: readonly [code: RegExp, fix: string][] = [
   [/PROXY|UND_ERR_ABORTED/, 'the proxy refuses the connection: is HTTPS_PROXY right?'],
 ]
 
-/** What an operator can do about a call that got no answer, as a clause. */
+/** What an operator can do about a call that got no response, as a clause. */
 export function fixOf(error: CallError): string {
   const { code } = causeOf(error)
   const known = FIXES.find(([codes]) => codes.test(code))?.[1]
@@ -51,8 +51,8 @@ const NO_SUCH_PATH: readonly (number | null)[] = [404, 405, 501]
 const OTHER_BODIES: readonly (string | null)[] = ['body_unreadable', 'body_empty', 'no_data']
 
 /**
- * True where an answer is probably not one of the service: its path is not there, it leads elsewhere, or its body is, say, a
- * web page. If no other answer ever came, COLLAB_API_URL is wrong.
+ * True if a response is probably not from the service: its path is not there, it leads elsewhere, or its body is, say, a
+ * web page. If there was never another response, COLLAB_API_URL is wrong.
  */
 export function isOfOtherServer({
   httpStatus,
@@ -67,7 +67,7 @@ function causeOf({ cause, httpStatus }: CallError): { code: string; detail: stri
   if (httpStatus === 407) return { code: 'PROXY', detail: 'HTTP 407 of a proxy' }
   if (cause instanceof CallError) return causeOf(cause)
   // Our own timer has no cause.
-  if (cause === undefined) return { code: 'TIMEOUT', detail: 'no answer in time' }
+  if (cause === undefined) return { code: 'TIMEOUT', detail: 'no response in time' }
   const { code = '', message } = cause as NodeJS.ErrnoException
   // An error about several addresses has no message.
   return { code, detail: message || code }

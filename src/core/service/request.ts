@@ -80,7 +80,7 @@ export class Requests {
   /**
    * One POST of `body` (JSON) to `path`.
    * @returns the complete response of the service, with any HTTP status
-   * @throws CallError when there was no full answer; the signal's reason when it aborts
+   * @throws CallError when there was no complete response; the signal's reason when it aborts
    */
   post(path: string, body: string, token: string, post: PostOptions): Promise<Reply> {
     const { apiKeyHeader, apiKey, authTokenHeader, origin } = this.#options
@@ -144,10 +144,10 @@ export function receive(
   }
   const fail = (shape: Shape, detail: string, cause?: unknown) =>
     giveUp(callFailure(target, { ...head, shape, detail, cause }))
-  const refuseSize = () => fail('body_too_large', `an answer above ${maxBodyBytes} bytes`)
+  const refuseSize = () => fail('body_too_large', `a response above ${maxBodyBytes} bytes`)
   const timeOut = () => {
     const shape = controller === null ? 'unreachable' : 'timeout'
-    fail(shape, `no full answer within ${timeoutMs} ms`)
+    fail(shape, `no complete response within ${timeoutMs} ms`)
   }
   const receiveLarge = (length: number) => {
     if (isOver) return
@@ -205,10 +205,10 @@ export function receive(
     onResponseError(_controller, error) {
       const code = (error as NodeJS.ErrnoException).code ?? error.name
       if (head !== null)
-        fail('body_cut', `the answer broke off after ${bytes} bytes (${code})`, error)
+        fail('body_cut', `the response broke off after ${bytes} bytes (${code})`, error)
       else {
         const shape = controller === null ? 'unreachable' : 'connection'
-        fail(shape, `no answer from ${origin} (${code})`, error)
+        fail(shape, `no response from ${origin} (${code})`, error)
       }
     },
   } satisfies Dispatcher.DispatchHandler
@@ -216,7 +216,7 @@ export function receive(
 
 /**
  * When to retry, in milliseconds: from `retry-after-ms`, or from `Retry-After` in seconds or as a date, counted from the
- * answer's own `Date` where it has one, so that two clocks are not compared. Null where neither can be read.
+ * response's own `Date` if it has one, so that two clocks are not compared. Null where neither can be read.
  */
 export function retryAfterMsOf(headers: IncomingHttpHeaders): number | null {
   const ms = numberOf(headers['retry-after-ms'])
@@ -230,7 +230,7 @@ export function retryAfterMsOf(headers: IncomingHttpHeaders): number | null {
 
 /**
  * When a quota resets, in milliseconds: `ratelimit-reset` or `x-ratelimit-reset`, which is in seconds from now, or a time in
- * seconds or milliseconds since 1970. Null where neither can be read. Many services send it with every answer.
+ * seconds or milliseconds since 1970. Null where neither can be read. Many services send it with every response.
  */
 export function resetMsOf(headers: IncomingHttpHeaders): number | null {
   const reset = numberOf(headers['ratelimit-reset'] ?? headers['x-ratelimit-reset'])

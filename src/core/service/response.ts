@@ -8,7 +8,7 @@ import { callFailure } from './errors.ts'
 import type { CallTarget, Shape } from './errors.ts'
 import type { Reply } from './request.ts'
 
-/** A successful answer (service-api.md, Endpoints). */
+/** A successful response (service-api.md, Endpoints). */
 export type ServiceResponse =
   | {
       /** The body of an earlier success, whatever the order of its records. */
@@ -59,7 +59,7 @@ export function readResponse(
   const { status } = result
   if (typeof status === 'string' && FAILED_STATUS.test(status))
     throw unusable(reply, target, 'failed_status', `result.status is ${JSON.stringify(status)}`)
-  // Null where nothing was ever stored, say: an answer without records that is no evidence that there are none.
+  // For example null where nothing was ever stored: a response without records, which does not confirm that there are none.
   if (data === null) return { status: 'data', digest, data: [], dataText: '[]', paged: true }
   if (data.length > RECORDS_MAX)
     throw unusable(reply, target, 'too_many_records', `${data.length} records in one body`)

@@ -118,7 +118,7 @@ export interface RateLimitSnapshot {
 
 /**
  * The rate that all processes keep together: the calls a second of `SYNC_RATE_LIMIT`, and pauses that
- * the service asked one of them for. Implementations are in `src/core/rate-limit/`.
+ * the service requested from one of them. Implementations are in `src/core/rate-limit/`.
  */
 export interface SharedRateLimit {
   /**

@@ -11,7 +11,7 @@ import type { SyncContext } from './context.ts'
 import type { FailedResult } from './fetch/result.ts'
 
 /**
- * Notes a failed scope, and checks key and token once several scopes of the run were forbidden (403) and none was answered.
+ * Notes a failed scope, and checks key and token once several scopes of the run were forbidden (403) and none succeeded.
  * @param call signals and counters of the calls of that check
  * @throws CallError if key and token are refused, or where its kind concerns every call; the signal's reason when it aborts
  */
@@ -33,13 +33,13 @@ export async function noteRefusals(
     refusals.count = 0
     throw failure
   }
-  const message = `Every call was refused, and so were scopes that the service answered before this run. ${error.message}`
+  const message = `Every call was refused, and so were scopes for which the service returned data before this run. ${error.message}`
   throw error.as({ kind: 'credentials', message })
 }
 
 /**
  * A service may forbid calls because a token has expired, or for one organization, or for one operation. Key and token are
- * refused if the service answered no scope of the run, in any process, and now forbids also the scopes that it last answered
+ * refused if no scope of the run succeeded, in any process, and the service now also forbids the scopes that succeeded last
  * before: one call for each operation.
  * @param refused organizations whose scopes were forbidden
  */

@@ -107,7 +107,7 @@ export async function decideHeld(
 
 /** Shown to a person whose page is out of date. */
 export const HELD_CHANGED =
-  'The held removals have changed since you looked: a decision was made, or a later run received a response. Look again.'
+  'The held removals have changed since they were shown: a decision was made, or a later run received a response. Check them again.'
 
 const SEEN = ['listings', 'users', 'responses'] as const
 

@@ -12,7 +12,7 @@ const RETRIES = 2
 /** The longest Retry-After that is honoured. */
 const WAIT_MAX_S = 3600
 
-/** Why a receiver did not accept a message, and for how many seconds it asked to wait. */
+/** Why a receiver did not accept a message, and how many seconds to wait. */
 export class PostError extends Error {
   override name = 'PostError'
   readonly isWorthRetrying: boolean
@@ -33,7 +33,7 @@ export interface Post {
 }
 
 /**
- * Posts a message, in up to three attempts. Redirects are not followed, because nobody configured their targets.
+ * Posts a message, in up to three attempts. Redirects are not followed, because their targets are not configured.
  * @param options.secret `whsec_...`; the message is not signed without it
  * @param options.signal ends the pauses between attempts, but no request, because the receiver may have accepted it
  * @throws PostError if the receiver does not accept it or a proxy setting is wrong; it never contains the address

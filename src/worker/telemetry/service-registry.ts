@@ -38,7 +38,7 @@ export async function readQueue(queue: JobQueue) {
 type StoredSignals = Awaited<ReturnType<typeof readSignals>>
 type QueueSignals = Awaited<ReturnType<typeof readQueue>>
 
-/** What `serve` tells at one moment; null is what could not be read. */
+/** A snapshot for `serve`; what could not be read is null. */
 export interface ServiceSignals {
   readonly stored: StoredSignals | null
   readonly queue: QueueSignals | null

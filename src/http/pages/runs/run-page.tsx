@@ -155,7 +155,7 @@ function RunFacts({ run }: { run: RunDetails }) {
           ),
         ],
         ['Requested by', run.requestedBy ?? run.trigger],
-        ['Requested', <Time key="asked" at={run.requestedAt} />],
+        ['Requested', <Time key="requested" at={run.requestedAt} />],
         ['Started', run.startedAt === null ? 'not yet' : <Time key="began" at={run.startedAt} />],
         ['Took', run.startedAt === null ? '–' : duration(run.durationMs)],
         ['ID', <code key="id">{run.runId}</code>],
