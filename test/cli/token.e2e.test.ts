@@ -44,6 +44,9 @@ describe('collab-sync token', () => {
     expect(await status('DELETE', '/v1/schedule')).toBe(403)
     expect(await status('GET', '/queues')).toBe(403)
 
+    const again = await token(['add', 'ci', '--rights', 'admin'])
+    expect(again).toMatchObject({ code: 2, stdout: '' })
+    expect(again.stderr).toMatch(/^The token ci exists already/)
     const listed = await token(['list'])
     expect(listed.stdout).toMatch(/^ +ci +read +\d{4}-/m)
     const json = JSON.parse((await token(['list', '--json'])).stdout)
@@ -64,7 +67,6 @@ describe('collab-sync token', () => {
     [['add', 'x', '--rights', 'all'], /read, operate, admin/],
     [['add', 'a b', '--rights', 'read'], /^The name of a token must be/],
     [['add', 'x'.repeat(65), '--rights', 'read'], /^The name of a token must be/],
-    [['add', 'json', '--rights', 'read'], /^The token json exists already/],
     [['remove', 'nobody'], /^There is no token "nobody"\.\n$/],
   ])('%j ends with 2 and one sentence', async (args, sentence) => {
     const ended = await token(args)

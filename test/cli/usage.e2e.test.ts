@@ -143,7 +143,9 @@ describe('before migrate, commands do nothing and say what to do first, exit 2',
     const ended = await command.run(args, { ...service, COLLAB_SYNC_HOME: home })
     const first = args.includes('--demo') ? 'demo' : 'migrate'
     expect(ended).toMatchObject({ code: 2, stdout: '' })
-    expect(ended.stderr).toMatch(new RegExp(`^There is no.*\\bcollab-sync ${first}\\b.*\\n$`))
+    expect(ended.stderr).toMatch(
+      new RegExp(`^(There is no|The demo has not run).*\\bcollab-sync ${first}\\b.*\\n$`),
+    )
     expect(existsSync(home)).toBe(false)
   })
 

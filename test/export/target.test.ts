@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process'
 import { chmodSync, lstatSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs'
 import { readlinkSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
-import { open, readFile } from 'node:fs/promises'
+import fs, { open, readFile } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
+import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
@@ -11,13 +12,6 @@ import { writeTarget } from '../../src/features/export/target.ts'
 import { writeAll } from '../../src/features/export/text.ts'
 
 type Refusing = Partial<Record<'chmod' | 'sync' | 'rename', () => Promise<void>>>
-
-const refusing = vi.hoisted(() => ({ rename: undefined as Refusing['rename'] }))
-vi.mock('node:fs/promises', async (original) => {
-  const fs = await original<typeof import('node:fs/promises')>()
-  const rename: typeof fs.rename = (...given) => refusing.rename?.() ?? fs.rename(...given)
-  return { ...fs, rename }
-})
 
 let directory: string
 let path: string
@@ -29,6 +23,7 @@ beforeEach(() => {
 })
 afterEach(() => {
   vi.restoreAllMocks()
+  syncBuiltinESMExports()
   rmSync(directory, { recursive: true })
 })
 
@@ -43,7 +38,8 @@ async function write({ rename, ...calls }: Refusing = {}): Promise<void> {
   await handle.close()
   for (const name of ['chmod', 'sync'] as const)
     if (calls[name]) vi.spyOn(prototype, name).mockImplementation(calls[name])
-  refusing.rename = rename
+  if (rename) vi.spyOn(fs, 'rename').mockImplementation(rename)
+  syncBuiltinESMExports()
   const onWarning = (sentence: string) => warnings.push(sentence)
   await writeTarget(path, onWarning, (out) => writeAll(out, 'all of it'))
 }

@@ -82,7 +82,7 @@ test('the first digits of a run lead to its page, and to a list where several be
     expect(words).toContain(id)
     expect(words).toContain(twin)
     await expect(findRun(pool, id.slice(0, 8))).rejects.toThrow(
-      /^More than one run begins with .*: give more digits\. They are [0-9a-f-]{36}, [0-9a-f-]{36}\.$/,
+      /^Several runs begin with .*: give more digits\. They are [0-9a-f-]{36}, [0-9a-f-]{36}\.$/,
     )
     expect((await pages.get(`/runs/${id.slice(0, 5)}`)).status).toBe(404)
   } finally {
@@ -239,7 +239,7 @@ test('a held removal is shown with who leaves and who stays, and accepted only a
   )
   const again = await pages.post('/actions/accept', hiddenFields(question))
   expect(again.status).toBe(400)
-  expect(wordsOf(again)).toContain('Look again.')
+  expect(wordsOf(again)).toContain('Check them again.')
 })
 
 test('a held removal is refused with a reason', async () => {
@@ -272,7 +272,7 @@ test.each(['organization', 'run'])(
     expect(wordsOf(question)).toContain(`${rows[0].listings} listings lack ${rows[0].users} of `)
     const other = await pages.post('/actions/refuse', { ...fields, users: '1' })
     expect(other.status).toBe(400)
-    expect(wordsOf(other)).toContain('Look again.')
+    expect(wordsOf(other)).toContain('Check them again.')
     const done = await pages.post('/actions/refuse', fields)
     expect(done.headers['location']).toContain(`counts=${rows[0].users}.${rows[0].listings}.0`)
     expect(wordsOf(await expectPage(path))).toContain('No removal is held.')

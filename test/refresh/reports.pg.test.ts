@@ -72,7 +72,7 @@ test('status, the document and doctor tell it in words', async () => {
   expect(planned.reduce((sum, each) => sum + each)).toBeCloseTo(1, 9)
   expect(planned.every((each, of) => each > 0 === refresh.classes[of]!.threads > 0)).toBe(true)
   const text = refreshLines(refresh).join('\n')
-  expect(text).toContain('0.1 calls/s (8,640 a day), 0.01 sent in the last whole hour')
+  expect(text).toContain('0.1 calls/s (8,640 a day), 0.01 sent in the last full hour')
   expect(text).toMatch(/under 4 min +3 .*\n.*4 min to 16 min +12 +1 min 30 s +69/)
   const [{ scopes } = {}] = await ask(SCOPES)
   expect(refresh.boundS).toBeCloseTo((1.09 * scopes) / 0.1)

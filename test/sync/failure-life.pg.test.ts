@@ -339,7 +339,7 @@ test('the form of a retry names how many scopes still fail, and makes the retry'
   await live.run({ scope: scopeOf(six[0] as Place) })
   const question = await pages.get(`/actions/retry?run=${run.run_id}`)
   expect(wordsOf(question)).toContain(
-    `just the 5 scopes that failed in run ${shortId(run.run_id)} and still fail.`,
+    `only the 5 scopes that failed in run ${shortId(run.run_id)} and still fail.`,
   )
   const done = await pages.post('/actions/retry', hiddenFields(question))
   const retryId = /^\/runs\/([0-9a-f-]{36})/.exec(String(done.headers['location']))?.[1]

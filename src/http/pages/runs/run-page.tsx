@@ -133,7 +133,7 @@ function UnderWay({ run: { runId, stopping } }: { run: RunDetails }) {
       {stopping === null ? (
         <ActionButton action="cancel" fields={{ run: runId }} words="Cancel the run" />
       ) : (
-        <span class="soft">The run is ending. No more calls are made.</span>
+        <span class="soft">The run is ending. No further calls are made.</span>
       )}
     </div>
   )
