@@ -49,17 +49,17 @@ test('a decision is refused once another one was made, or a later run has seen a
   await runWithEmptyListingsOf(first, second)
   const decision = { resolution: 'accepted', by: 'ann', reason: null } as const
   const decide = (counts: typeof seen) => decideHeld(context(), choice, decision, counts)
-  await expect(decide(seen)).rejects.toThrow(/Look again\.$/)
+  await expect(decide(seen)).rejects.toThrow(/Check them again\.$/)
   const again = await countHeld(context(), choice)
   expect({ ...again, answers: '' }).toEqual({ ...seen, answers: '' })
-  await expect(decide({ ...again, users: again.users + 1 })).rejects.toThrow(/Look again\.$/)
+  await expect(decide({ ...again, users: again.users + 1 })).rejects.toThrow(/Check them again\.$/)
   expect(await present()).toEqual(before)
   expect(await decide(again)).toMatchObject({
     listings: again.listings,
     users: again.users,
     left: 0,
   })
-  await expect(decide(again)).rejects.toThrow(/Look again\.$/)
+  await expect(decide(again)).rejects.toThrow(/Check them again\.$/)
   expect(await waitingOf(second)).toBe(1 + countListings(second))
 })
 

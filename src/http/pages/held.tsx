@@ -278,7 +278,7 @@ function Sides({
           </ul>
           {more > 0 && (
             <a href={pathWith(`/held/${heldId}`, { ...query, [cursor]: first.at(-1)?.userId })}>
-              and {count(more)} more who {cursor === 'leaving' ? 'leave' : 'stay'}
+              and {count(more)} more {cursor === 'leaving' ? 'who leave' : 'who stay'}
             </a>
           )}
         </div>
