@@ -51,7 +51,7 @@ test('a decision is refused once another one was made, or a later run has seen a
   const decide = (counts: typeof seen) => decideHeld(context(), choice, decision, counts)
   await expect(decide(seen)).rejects.toThrow(/Check them again\.$/)
   const again = await countHeld(context(), choice)
-  expect({ ...again, answers: '' }).toEqual({ ...seen, answers: '' })
+  expect({ ...again, responses: '' }).toEqual({ ...seen, responses: '' })
   await expect(decide({ ...again, users: again.users + 1 })).rejects.toThrow(/Check them again\.$/)
   expect(await present()).toEqual(before)
   expect(await decide(again)).toMatchObject({
