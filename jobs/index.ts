@@ -9,7 +9,12 @@ import { checked, RunIdSchema } from '../src/documents/check.ts'
 import { HintJobSchema } from '../src/documents/hint.ts'
 import { StartRunJobSchema } from '../src/documents/run.ts'
 import type { Scope } from '../src/documents/scope.ts'
-import { addScope, addToCatalog, removeFromCatalog } from '../src/features/catalog/change.ts'
+import {
+  addHinted,
+  addScope,
+  addToCatalog,
+  removeFromCatalog,
+} from '../src/features/catalog/change.ts'
 import { readNameRedaction } from '../src/features/privacy/rules.ts'
 import { hint } from '../src/features/refresh/hint.ts'
 import type { App } from '../src/worker/app.ts'
@@ -73,7 +78,7 @@ export const jobs = {
   /** A program reports a change. Delivered twice, it costs one more poll at most. */
   async hint(app, { data }) {
     const { scope, add, requestedBy } = checked(HintJobSchema, data, 'data')
-    if (add) await addScope(app.store.database, scope, requestedBy, 'hint --add')
+    if (add) await addHinted(app.store.database, scope, requestedBy)
     const { hinted, items } = await hint(app.sync, scope)
     await app.deliver(items)
     return hinted

@@ -1,6 +1,5 @@
 import type * as z from 'zod'
-import { addScope } from '../features/catalog/change.ts'
-import { UsageError } from '../base/errors.ts'
+import { addHinted } from '../features/catalog/change.ts'
 import { checked } from '../documents/check.ts'
 import { NewHintSchema } from '../documents/hint.ts'
 import type { Hinted } from '../documents/hint.ts'
@@ -26,11 +25,7 @@ export async function giveHint(
   onFailure: (reason: string) => void,
 ): Promise<Hinted> {
   const { scope, add } = checked(NewHintSchema, request, '')
-  if (add && scope.annotationId === undefined)
-    throw new UsageError(
-      'add needs an annotation: without one there would be no comments to fetch.',
-    )
-  if (add) await addScope(parts.database, scope, parts.by, 'hint --add')
+  if (add) await addHinted(parts.database, scope, parts.by)
   const { hinted, items } = await hint(parts, scope)
   if (hinted.runId !== null && items.length > 0) await isHandedOver(parts.queue, items, onFailure)
   return hinted

@@ -118,9 +118,10 @@ describe('each surface', () => {
 
   test('adds nothing for a document alone, which has no comments to fetch', async () => {
     const document = { ...scope(), annotationId: undefined }
-    await expect(collabSync.hint(document, { add: true })).rejects.toThrow(
-      /^add needs an annotation/,
-    )
+    const sentence = /^add needs an annotation/
+    await expect(collabSync.hint(document, { add: true })).rejects.toThrow(sentence)
+    const data = { scope: document, add: true }
+    await expect(jobs.hint(app, { data, requestKey: 'key' })).rejects.toThrow(sentence)
     expect(await rows('select from collab_store.organizations')).toEqual([])
   })
 })

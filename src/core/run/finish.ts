@@ -92,7 +92,7 @@ const GATES: Readonly<Record<FailureCause['operation'], string>> = {
 
 /**
  * Describes the problems of a run in a few sentences; null if it has none.
- * @param isAnswered whether the service returned a valid response for any scope
+ * @param hasResponse whether the service returned a valid response for any scope
  * @param held listings whose removals wait for approval
  * @param lost whole records that were rejected and that no user has set aside, with the most common reason
  */

@@ -4,6 +4,7 @@ import type { On, RowOf } from '../../core/database/statement.ts'
 import * as catalog from '../../core/database/statements/catalog.ts'
 import { CATALOG_NAMES, linesOf } from '../../documents/catalog-line.ts'
 import type { CatalogChanges, CatalogLine } from '../../documents/catalog-line.ts'
+import type { HintScope } from '../../documents/hint.ts'
 import type { Scope } from '../../documents/scope.ts'
 import { notInCatalog, UsageError } from '../../base/errors.ts'
 import { importCatalog } from './import.ts'
@@ -53,6 +54,20 @@ export async function addScope(
   if (lines.length === 0)
     throw new UsageError('add needs organizationIds: there is nothing else to add.')
   await addToCatalog(database, lines, { source, requestedBy, add: true })
+}
+
+/**
+ * Adds the annotation of a hint to the catalog.
+ * @throws UsageError if the hint is about a document, because adding a document alone adds no comments to fetch
+ */
+export async function addHinted(
+  database: Database,
+  scope: HintScope,
+  requestedBy: string,
+): Promise<void> {
+  if (scope.annotationId === undefined)
+    throw new UsageError('add needs an annotation: a document alone has no comments to fetch.')
+  await addScope(database, scope, requestedBy, 'hint --add')
 }
 
 /**
