@@ -46,7 +46,7 @@ export function addCatalogCommands(program: Command, actionOf: ActionOf): void {
 function addLoadOptions(command: Command, prune: string): Command {
   return command
     .option('--prune', prune)
-    .option('--accept-all', 'never hold the import, even if it deactivates more than 10 %')
+    .option('--accept-all', 'never hold the import, however many scopes --prune deactivates')
     .option('--dry-run', 'show what would change, write nothing')
 }
 

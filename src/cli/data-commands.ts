@@ -17,12 +17,16 @@ function addExport(program: Command, actionOf: ActionOf): void {
   define(
     program,
     'export',
-    `Writes a snapshot of a table or view of the schemas collab and reporting, in constant memory. A file appears only when it is complete. stderr shows the number of rows and the value of --since or --after for the next export. Use --state to maintain a copy elsewhere: the first export contains all rows, later ones the changed rows, including deletions.`,
+    `Writes a snapshot of a table or view of the schemas collab and reporting, in constant memory. An output file is replaced only when the export is complete: an interrupted export leaves the previous file, or none. stderr shows the number of rows and the value of --since or --after for the next export. Use --state to maintain a copy elsewhere: the first export contains all rows, later ones the changed rows, including deletions.`,
     { summary: 'write a table or view to a file' },
   )
     .argument('<table>', 'a table or view, with or without its schema')
     .option('--organization <id>', 'only this organization')
-    .option('--since <time>', 'only rows changed since then (changed_at), in ISO 8601', time)
+    .option(
+      '--since <time>',
+      'only rows changed since then (changed_at), in ISO 8601; without rows that no longer exist',
+      time,
+    )
     .option(
       '--after <cursor>',
       'of a table of collab: only rows changed after this cursor of the feed of changes',
@@ -45,7 +49,7 @@ In CSV, null is an empty cell and an empty text is "". Without --formulas, --aft
 if it begins with = + - @ (also after blanks), a tab or a line end. IDs (user_id, ...), numbers and JSON never change.
 Spreadsheets change IDs when they open a CSV file: 007 becomes 7, digits after the 15th become 0, and an ID that begins with
 = + - @ runs as a formula. Import these columns as text.
-Only its owner can read a new file. A FIFO or device is written in place. Times are UTC. In Parquet, times are microseconds,
+Only its owner can read a new file. A killed process can leave FILE.partial-..., which you can delete. A FIFO or device is written in place. Times are UTC. In Parquet, times are microseconds,
 numeric is double, jsonb is JSON.
 
 With --after and --state, each row occurs once, in its current version, without checked_at, is_stale, removal_held_since and
@@ -66,7 +70,7 @@ function addChanges(program: Command, actionOf: ActionOf): void {
   define(
     program,
     'changes',
-    `Prints changes of the tables of schema collab, one JSON document per line: cursor, object, change, key, row, at, run_id; for people also person, a keyed hash of their ID. The row is the current one, or null if it no longer exists. No change is missing, and the changes of a row are in order. A change can be repeated.`,
+    `Prints changes of the tables of schema collab, one JSON document per line: cursor, object, change, key, row, at, run_id; for people also person, a keyed hash of their ID. change is added, edited, deleted, restored, removed or erased. The row is the current one, or null if it no longer exists. No change is missing, and the changes of a row are in order. A change can be repeated.`,
     { summary: 'print changes after a cursor' },
   )
     .option('--after <cursor>', 'only changes after it (default: the whole feed)')
@@ -100,7 +104,7 @@ function addToken(program: Command, actionOf: ActionOf): void {
   const token = define(
     program,
     'token',
-    `Tokens that serve accepts in addition to HTTP_TOKEN, if HTTP_TOKEN is set. Each has a name and rights, and can be revoked without a restart. read: everything that only reads, except the queue dashboard. operate: also changes (runs, held listings, rejected records, the schedule). admin: everything, as HTTP_TOKEN.`,
+    `Manages tokens for serve, which accepts them in addition to HTTP_TOKEN. They have no effect while HTTP_TOKEN is not set: serve then requires no token and accepts only this machine. A token has a name and rights. It does not expire; you can revoke it without a restart. read: everything that only reads, except the queue dashboard. operate: also changes (runs, hints, the catalog, held listings, rejected records, the schedule). admin: everything, as HTTP_TOKEN.`,
     { summary: 'manage the tokens of serve' },
   )
   define(token, 'add', 'Creates a token and prints it once. PostgreSQL stores only its hash.')
@@ -120,9 +124,14 @@ function addToken(program: Command, actionOf: ActionOf): void {
 }
 
 function addErase(program: Command, actionOf: ActionOf): void {
-  const erase = define(program, 'erase', 'Erases the stored data of a person.', {
-    summary: 'erase a person',
-  })
+  const erase = define(
+    program,
+    'erase',
+    'Erases the stored data of a person, at once and permanently. It does not prompt for confirmation.',
+    {
+      summary: 'erase a person',
+    },
+  )
   const addKind = (name: string, argument: readonly [string, string], text: string) =>
     define(
       erase,

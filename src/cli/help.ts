@@ -24,7 +24,8 @@ Exit codes:
 
 export const RUN =
   prose(`Starts a run, executes it in this process, waits for it to finish and prints a summary. No worker is needed, so you can
-use it in a cron job. Without options, the whole catalog is synced. Ctrl-C cancels the run; data already written is kept.`)
+use it in a cron job. Without options, the whole catalog is synced. Ctrl-C cancels the run; data already written is kept. You can start a run while another one is in
+progress: older responses never overwrite newer ones.`)
 
 export const RUN_AFTER = `
 Examples:
@@ -39,11 +40,12 @@ Examples:
 With --dry-run, collab-sync fetches and checks every scope as in a run, but writes nothing. It prints each scope that would
 change, then the totals.
 
-Exit codes: 0 success, 1 failed or cancelled, 2 wrong usage (nothing was done), 3 partial.`
+Exit codes: 0 success, 1 failed or cancelled, 2 wrong usage (nothing was done), 3 partial (some scopes failed, a removal is held
+or a record was rejected; everything else was written).`
 
 export const ENQUEUE =
-  prose(`Starts a run for the workers and prints its ID. It needs PostgreSQL and the queue, but no credentials of the service.
-With --wait, it follows the run and returns the exit code that "run" would return. Ctrl-C then ends only the waiting.`)
+  prose(`Starts a run for the workers and prints its ID. If no worker is running, the run waits for one. It needs PostgreSQL and
+the queue, but no credentials of the service. With --wait, it follows the run and returns the exit code that "run" would return. Ctrl-C then ends only the waiting.`)
 
 export const ENQUEUE_AFTER = `
 Examples:
@@ -121,13 +123,17 @@ refused, changes of the catalog, the schedule and tokens, rejected records set a
 refresh and hints are not listed. "says:" marks a name that a program gave itself and that collab-sync cannot verify.`)
 
 export const ACCEPT =
-  prose(`Approves a held removal, by run, listing or organization. A removal is held when a listing loses many users at once; the
-users stay until you approve it, or until HELD_ACCEPT_AFTER nightly runs have returned the same listing. "collab-sync status
-RUN" shows what a run held. With --catalog NUMBER, approves a held catalog import: one that would deactivate more than ten scopes
-and more than 10 % of the catalog or of one organization.`)
+  prose(`Approves a held removal, by run, listing or organization: its users are removed now. They return if a later listing
+contains them. A removal is held when a listing loses many users, at once or within seven days (SYNC_SHRINK_LIMIT), or may be
+incomplete. The users stay until you approve it, or until HELD_ACCEPT_AFTER nightly runs have returned the same listing.
+"collab-sync status RUN" shows what a run held.
+
+With --catalog NUMBER, approves a held catalog import: one that would deactivate more than ten scopes and more than 10 % of the
+catalog or of one organization. These scopes become inactive now; the next import adds its new scopes. "collab-sync
+catalog show" lists held imports.`)
 
 export const REFUSE =
-  prose(`Refuses a held removal. The users stay, and the removal is held again only when the listing changes. With --catalog
+  prose(`Refuses a held removal, for which --reason is required. The users stay, and the removal is held again only when the listing changes. With --catalog
 NUMBER, refuses a held catalog import: the catalog stays unchanged, and an import that lacks the same scopes is not held again.
 "collab-sync catalog show" lists held imports.`)
 
@@ -152,8 +158,8 @@ version of it, is reported again.`)
 
 export const DOCTOR =
   prose(`Checks settings, service, PostgreSQL, tables, queue, clocks, catalog and schedule, and says how to fix each problem. It
-changes nothing and makes one harmless call to the service (Get Users of one organization). Exit codes: 0 no check fails,
-2 a check fails.`)
+changes nothing and makes one harmless call to the service (Get Users of one organization). Exit codes: 0 no check fails
+(there may be warnings), 2 a check fails.`)
 
 export const PSQL = prose(
   `Opens psql, the client program of PostgreSQL, on the database of the settings. An embedded PostgreSQL runs until psql ends.`,
@@ -180,9 +186,11 @@ export const CATALOG =
   prose(`The catalog lists what is synced. The service has no operation that lists its organizations, documents, annotations and
 user groups, so you provide the list: in a file, or by a query of your own (CATALOG_SQL).`)
 
-export const CATALOG_IMPORT = prose(
-  `Loads a file into the catalog, completely or not at all. A wrong line is reported with its number. You can repeat an import safely.`,
-)
+export const CATALOG_IMPORT =
+  prose(`Loads a file into the catalog, completely or not at all. A wrong line is reported with its number. You can repeat an
+import safely. Without --prune, it deactivates nothing. With --prune, it is held and changes nothing if it would deactivate more
+than ten scopes and more than 10 % of the catalog or of one organization. It then
+prints the commands that approve and refuse it.`)
 
 export const CATALOG_IMPORT_AFTER = `
 One JSON object per line (NDJSON), or CSV with the same names in its header. A line also adds its parents:
@@ -194,7 +202,9 @@ Names (also organizationUserGroupName) are optional and never sent to the servic
 
 Examples:
   collab-sync catalog import catalog.ndjson
-  export-my-catalog | collab-sync catalog import - --prune`
+  export-my-catalog | collab-sync catalog import - --prune
+
+Exit codes: 0 success, 1 failed, 2 wrong lines or usage, 3 the import is held. With 2 and 3, the catalog is unchanged.`
 
 export const CATALOG_ADD = prose(
   `Adds an organization, document, annotation or user groups of one organization. You can repeat it safely.`,

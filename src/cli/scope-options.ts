@@ -33,13 +33,19 @@ export function addScopeOptions(command: Command): Command {
 /** Adds the options of a requested run. */
 export function addRequestOptions(command: Command): Command {
   return addScopeOptions(command)
-    .option('--failed-of <run>', 'only scopes that failed in that run')
+    .option(
+      '--failed-of <run>',
+      'only scopes that failed in that run and still fail; cannot be combined with other scopes',
+    )
     .option('--failing', 'only scopes whose last fetch failed')
     .option(...ADD_OPTION)
 }
 
 /** Without it, a scope that the catalog lacks is refused. */
-export const ADD_OPTION = ['--add', 'add the scope to the catalog if it is missing'] as const
+export const ADD_OPTION = [
+  '--add',
+  'add the scope to the catalog if it is missing; needs --organization',
+] as const
 
 export function collect(value: string, before: string[] = []): string[] {
   return [...before, value]
