@@ -49,8 +49,8 @@ In CSV, null is an empty cell and an empty text is "". Without --formulas, --aft
 if it begins with = + - @ (also after blanks), a tab or a line end. IDs (user_id, ...), numbers and JSON never change.
 Spreadsheets change IDs when they open a CSV file: 007 becomes 7, digits after the 15th become 0, and an ID that begins with
 = + - @ runs as a formula. Import these columns as text.
-Only its owner can read a new file. A killed process can leave FILE.partial-..., which you can delete. A FIFO or device is written in place. Times are UTC. In Parquet, times are microseconds,
-numeric is double, jsonb is JSON.
+Only its owner can read a new file. A killed process can leave FILE.partial-..., which you can delete. A FIFO or device is
+written in place. Times are UTC. In Parquet, times are microseconds, numeric is double, jsonb is JSON.
 
 With --after and --state, each row occurs once, in its current version, without checked_at, is_stale, removal_held_since and
 removal_refused_at. If is_gone is true, delete the row: only its key is set. person identifies people instead of user_id,

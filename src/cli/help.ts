@@ -55,7 +55,7 @@ Examples:
 
 export const HINT =
   prose(`Reports that comments of an annotation or document have changed. Continuous refresh fetches them next; if it is off, a
-run is started for them. Several hints before the fetch starts cause one fetch.`)
+run is started for them. Several hints before the fetch starts cause one fetch. --add needs --annotation.`)
 
 export const HINT_AFTER = `
 Examples:
