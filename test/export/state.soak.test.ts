@@ -199,7 +199,7 @@ describe('what cannot be is one sentence with exit code 2, and changes nothing:'
     expect(await refused(['reporting.comments', '--after', 'x', '--out', out])).toMatch(
       /no table or view "reporting\.comments" in the feed of changes\. There are: .*collab\.comments/,
     )
-    expect(await refused([...args, out, '--after', 'x'])).toMatch(/leave out --after/)
+    expect(await refused([...args, out, '--after', 'x'])).toMatch(/combined with --after/)
     expect(await refused([...args, out, '--since', '2026-01-01'])).toMatch(/cannot be combined/)
     expect(await refused(['users', '--after', 'x', '--out', out])).toMatch(/This is no cursor/)
   })
