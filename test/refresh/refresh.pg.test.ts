@@ -185,7 +185,15 @@ test('two workers hand out no thread twice in a pass, and the page of a dead one
   expect(hot).toHaveLength(1)
   expect(new Set(keys.slice(0, 20)).size).toBe(Math.min(20, keys.length))
 
-  // A page that its worker had in hand when it died.
+  // Pages that a worker was processing when it died: one of threads, then one of batches.
+  await it.pool.query(
+    `insert into sync.refresh_pages (class, pass, from_active_at, from_key, to_active_at, to_key, worker_id, claimed_at)
+    select 0, 0, max(active_at) + interval '1 second', 0, min(active_at), 0, 'dead', now() from collab_store.recent_threads`,
+  )
+  const calls = it.standIn.calls.byOperation.comments
+  await it.steps(1)
+  expect(it.standIn.calls.byOperation.comments - calls).toBeGreaterThanOrEqual(20)
+  expect(await ask(it, 'select * from sync.refresh_pages where class = 0')).toEqual([])
   await it.pool
     .query(`insert into sync.refresh_pages (class, pass, batch_keys, worker_id, claimed_at)
     select 7, 0, array_agg(batch_key), 'dead', now() from collab_store.batches where operation = 'comments' and scopes > 0`)
