@@ -28,17 +28,20 @@ const NOT_HELD = 'Import 7 of the catalog is not held, none is: see collab-sync 
 test.each([
   [['accept', '--catalog', '7'], NOT_HELD],
   [['refuse', '--catalog', '7'], NOT_HELD],
-  [['accept'], 'Name a run, or give --listing, --organization or --catalog.'],
+  [['accept'], 'Give a RUN, --listing, --organization or --catalog.'],
   [['refuse', '--listing', '1'], /^--reason is missing/],
   [['accept', '--catalog', '7', '--dry-run'], /^--dry-run is for listings/],
-  [['catalog', 'import', '-', '--accept-all'], /^--accept-all is for --prune/],
+  [['catalog', 'import', '-', '--accept-all'], /^--accept-all needs --prune/],
   [
     ['catalog', 'add', '--organization', 'a', '--annotation', 'x'],
     /^--annotation needs --document/,
   ],
-  [['catalog', 'show', '--group', 'g'], /^Name one thing: --organization/],
+  [['catalog', 'show', '--group', 'g'], /^Name one organization, document/],
   [['run', '--add'], /^--add needs --organization/],
-  [['run', '--add', '--dry-run', '--organization', 'acme'], /^--add changes the catalog, and/],
+  [
+    ['run', '--add', '--dry-run', '--organization', 'acme'],
+    /^--add cannot be combined with --dry-run/,
+  ],
 ])('%j is wrong use', async (args, sentence) => {
   const { code, stdout, stderr } = await run(args, '')
   expect({ code, stdout, lines: stderr.trimEnd().split('\n').length }).toEqual({
@@ -56,7 +59,9 @@ test('a held import: exit code 3 with the commands that decide, status, and the 
   const prune = ['catalog', 'import', '-', '--prune']
   const held = await run(prune, text)
   expect(held.code).toBe(3)
-  expect(held.stdout).toMatch(/lacks 40: more than a tenth of organization "acme"/)
+  expect(held.stdout).toMatch(
+    /lacks 40 of the 90 scopes in the catalog, and more than 10 % of organization "acme"\./,
+  )
   expect(held.stdout).toMatch(/collab-sync accept --catalog 2\./)
   const json = await run([...prune, '--json'], text)
   expect(json.code).toBe(3)
@@ -65,15 +70,15 @@ test('a held import: exit code 3 with the commands that decide, status, and the 
   expect((await run(['catalog', 'show'])).stdout).toMatch(/held .* lacks 40 of 90 scopes/)
   const dry = await run([...prune, '--dry-run'], text)
   expect(dry.code).toBe(3)
-  expect(dry.stdout).toMatch(/annotations +0 +0 +40 [^]*It would be held\./)
+  expect(dry.stdout).toMatch(/annotations +0 +0 +40 [^]*The import would be held\./)
   const refusal = ['refuse', '--catalog', '2', '--reason', 'cut off']
   expect(await run(refusal)).toMatchObject({ code: 0 })
   const refused = await run(prune, text)
   expect(refused.code).toBe(3)
-  expect(refused.stdout).toMatch(/an import that lacks just this was refused/)
+  expect(refused.stdout).toMatch(/an import that lacks the same scopes was refused/)
   expect((await run(['status'])).stdout).toMatch(/import 2 was refused/)
   const refusedDry = await run([...prune, '--dry-run'], text)
-  expect(refusedDry.stdout).toMatch(/It would change nothing: an import that lacks just this was/)
+  expect(refusedDry.stdout).toMatch(/The catalog is unchanged, because an import that lacks the same scopes was/)
   expect(await run([...prune, '--accept-all'], text)).toMatchObject({ code: 0 })
 })
 

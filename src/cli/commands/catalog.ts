@@ -115,7 +115,12 @@ function describeBlanks(
 
 function describeHeld(name: string, held: HeldImport, isDryRun: boolean): string {
   const { scopes, lacking, organizations, firstOrganizationId, isRefused, importId } = held
-  const some = `, and more than 10 % of ${counted(organizations, 'organization')}, most of ${JSON.stringify(firstOrganizationId)}`
+  const first = JSON.stringify(firstOrganizationId)
+  const all =
+    organizations === 1
+      ? `organization ${first}`
+      : `${counted(organizations, 'organization')}, most of all ${first}`
+  const some = `, and more than 10 % of ${all}`
   const what = `${name} lacks ${count(lacking)} of the ${counted(scopes, 'scope')} in the catalog${organizations === 0 ? '' : some}.`
   if (isRefused)
     return `${what} The catalog is unchanged, because an import that lacks the same scopes was refused.`
