@@ -76,7 +76,7 @@ test('who follows hears of a change, and is told by whom the feed is held back, 
     await database.pool.query(
       `update collab_store.comments set comment_text = 'heard' where comment_id = 9`,
     )
-    await follower.shows(/1 more change waits for a transaction of \S+ in the database \S+, /)
+    await follower.shows(/1 more change delayed by a transaction of \S+ in the database \S+, /)
     const doctor = async () => (await command.run(['doctor', '--json'], settings)).stdout
     await expect
       .poll(doctor, { timeout: 60_000 })
