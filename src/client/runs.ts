@@ -190,9 +190,9 @@ export function runPoller(
     onAway?: (reason: string) => void
   },
 ): () => Promise<Run> {
-  let seenAtMs = performance.now()
-  let isAway = false
   return async () => {
+    const calledAtMs = performance.now()
+    let isAway = false
     for (;;) {
       try {
         for (let check = 1; check <= checks; check++) {
@@ -201,14 +201,11 @@ export function runPoller(
           if (check === checks) break
           if ((await runs.isOver.first(database, { runId }))?.over !== false) break
         }
-        const run = await requireRun(database, runId)
-        seenAtMs = performance.now()
-        isAway = false
-        return run
+        return await requireRun(database, runId)
       } catch (error) {
         if (!isTransient(error)) throw error
         const { message } = error as Error
-        if (performance.now() - seenAtMs > AWAY_MAX_MS)
+        if (performance.now() - calledAtMs > AWAY_MAX_MS)
           throw new EnvironmentError(
             `PostgreSQL has not responded for ${duration(AWAY_MAX_MS)} (${message}). The run continues when PostgreSQL is back. Check it with: collab-sync status ${runId}`,
             { cause: error },

@@ -20,7 +20,7 @@ const LINE_ENDS: Record<string, string> = { n: '\n', r: '\r' }
 
 /**
  * Reads a file `.env`. Variables ($NAME) are not expanded, because keys and passwords may contain `$`.
- * @returns the values by name, of which the last one applies, and the numbers of lines that cannot be read
+ * @returns the values by name (the last one applies), and the numbers of lines that cannot be read
  */
 export function parseEnvFile(bytes: Uint8Array): {
   values: Record<string, string>

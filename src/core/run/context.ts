@@ -34,7 +34,7 @@ export interface SyncWatch {
   finished(run: FinishedRun): void
 }
 
-/** Key and token are checked after so many forbidden calls of a run of which none succeeded. */
+/** Forbidden calls of a run, before any that succeeds, after which key and token are checked. */
 export const SUSPICIOUS_REFUSALS = 5
 
 /** The forbidden calls of a run in this process. */

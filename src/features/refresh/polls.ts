@@ -95,7 +95,7 @@ async function drawClaim(
   }
 }
 
-/** The polls of one page, or of hints. An error ends them all, except the units of which all polls have started. */
+/** The polls of one page, or of hints. An error ends them all, except units whose polls have all started. */
 export class Polls {
   /** Polls of the class that found a change, and the sum of the seconds since the previous poll of the same scope. */
   readonly learned = { found: 0, gapS: 0 }

@@ -31,7 +31,7 @@ export class Refresher {
   readonly #context: SyncContext
   readonly #planner: Planner
   readonly #polling: Polling
-  /** Pages of which all polls have started. */
+  /** Pages whose polls have all started. */
   readonly #ending = new Set<Promise<void>>()
   /** The page of batches. Its polls start in several steps, and threads are polled in between. */
   #batches: BegunPage | null = null
@@ -111,7 +111,7 @@ export class Refresher {
     return Math.max(0, beganMs + (1000 * keys.length) / callsPerSecond - performance.now())
   }
 
-  /** Waits until every page of which all polls have started is finished. */
+  /** Waits for the pages whose polls have all started. */
   async ended(): Promise<void> {
     await Promise.all(this.#ending)
   }

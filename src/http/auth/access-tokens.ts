@@ -21,7 +21,7 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 /**
  * Adds a token of 256 random bits.
  * @param by the user who adds it
- * @returns the token, of which only the hash is stored
+ * @returns the token; only its hash is stored
  * @throws UsageError for an invalid name, or one that is in use
  */
 export async function addAccessToken(

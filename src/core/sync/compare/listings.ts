@@ -77,7 +77,7 @@ export interface MemberChanges {
   readonly before: number
 }
 
-/** Compares a listing with its stored members. Users of whom nothing could be stored neither join nor are missing. */
+/** Compares a listing with its stored members. A user whose record was rejected counts neither as joined nor as missing. */
 function compareMembers(
   stored: ReadonlyMap<string, boolean>,
   { records, rejectedIds }: UsersResult,
