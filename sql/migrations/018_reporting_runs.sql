@@ -49,9 +49,10 @@ from sync.failures f
 cross join lateral (
   select case
     when f.error_status is null or f.error_status ~ '^[A-Z][A-Z0-9_]{0,40}$' or f.error_status in (
-      'timeout', 'connection', 'unreachable', 'body_cut', 'body_empty', 'body_unreadable', 'body_ambiguous', 'body_too_large',
-      'too_many_records', 'no_data', 'error_without_code', 'failed_status', 'redirect', 'throttled', 'breaker_open',
-      'could_not_be_processed', 'too_many_rejected', 'answer_does_not_line_up', 'worker_died') then f.error_status
+      'timeout', 'connection', 'unreachable', 'body_cut', 'body_empty', 'body_unreadable', 'body_not_utf8', 'web_page',
+      'body_ambiguous', 'body_too_large', 'headers_too_large', 'too_many_records', 'no_data', 'error_without_code',
+      'failed_status', 'redirect', 'throttled', 'breaker_open', 'could_not_be_processed', 'too_many_rejected',
+      'answer_does_not_line_up', 'worker_died') then f.error_status
     else 'other' end as error_status
 ) c
 group by 1, 2, 3, 4, 5;

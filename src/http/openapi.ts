@@ -51,6 +51,15 @@ function withUsedSchemas(document: OpenAPIV3_1.Document): OpenAPIV3_1.Document {
     }
   }
   visit(document.paths)
+  for (const { requestBody } of Object.values(document.paths ?? {}).flatMap((methods) =>
+    Object.values(methods as Record<string, OpenAPIV3_1.OperationObject>),
+  )) {
+    if (requestBody === undefined || '$ref' in requestBody) continue
+    const schema = Object.values(requestBody.content)[0]?.schema ?? {}
+    const name = '$ref' in schema ? schema.$ref.split('/').at(-1) : undefined
+    requestBody.required =
+      ((name ? all[name] : schema) as OpenAPIV3_1.SchemaObject).required !== undefined
+  }
   const schemas = Object.fromEntries(Object.entries(all).filter(([name]) => used.has(name)))
   const kept = JSON.stringify({ ...document, components: { ...document.components, schemas } })
   // No schema is used for both, so that those for requests need no other name.

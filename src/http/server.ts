@@ -45,6 +45,8 @@ const HEADER_BYTES_MAX = 16 * 1024
 /** Time limits for receiving a whole request and its headers, so that a slow sender cannot hold a connection. */
 const REQUEST_MS = 30_000
 const HEADERS_MS = 10_000
+/** How often Node compares connections with these limits. */
+const CHECK_TIMES_MS = 1_000
 
 /** Creates the server: the authentication first, then the routes behind it. */
 export async function createServer(parts: HttpParts): Promise<HttpServer> {
@@ -59,13 +61,18 @@ export async function createServer(parts: HttpParts): Promise<HttpServer> {
     requestTimeout: REQUEST_MS,
     rewriteUrl: ({ url = '/' }) => routedPath(base, url),
     keepAliveTimeout: settings.httpKeepAliveS * 1000,
-    http: { headersTimeout: HEADERS_MS, maxHeaderSize: HEADER_BYTES_MAX },
+    http: {
+      headersTimeout: HEADERS_MS,
+      maxHeaderSize: HEADER_BYTES_MAX,
+      connectionsCheckingInterval: CHECK_TIMES_MS,
+    },
     routerOptions: { maxParamLength: HEADER_BYTES_MAX },
     // Only these proxies may set the address of a client.
     trustProxy: settings.httpTrustedProxies,
   })
   // Fastify also parses plain text, which no route accepts.
   app.removeContentTypeParser('text/plain')
+  acceptEmptyBodies(app)
   app.setValidatorCompiler(validatorCompiler)
   app.setSerializerCompiler(serializerCompiler)
   const routes = listRoutes(app)
@@ -103,6 +110,22 @@ export async function createServer(parts: HttpParts): Promise<HttpServer> {
   await app.ready()
   requireRights(routes)
   return { app, routes }
+}
+
+/**
+ * Clients that are generated send `Content-Type: application/json` with every request. An empty body is then no body, and no
+ * body is `{}` where a route has members that are all optional.
+ */
+function acceptEmptyBodies(app: FastifyInstance): void {
+  const parseJson = app.getDefaultJsonParser('error', 'error')
+  app.addContentTypeParser<string>(
+    'application/json',
+    { parseAs: 'string' },
+    (request, body, done) => (body === '' ? done(null, undefined) : parseJson(request, body, done)),
+  )
+  app.addHook('preValidation', async (request) => {
+    if (request.routeOptions.schema?.body !== undefined) request.body ??= {}
+  })
 }
 
 function notFound(routes: readonly Route[], path: string): ProblemError {

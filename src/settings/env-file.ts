@@ -8,7 +8,8 @@ const ENTRY = new RegExp(
     String.raw`(?<name>[\w.-]+)(?:[^\S\n]*=|:(?=\s))[^\S\n]*(?:`,
     String.raw`(?:'(?<single>[^']*)'|"(?<double>(?:[^"\\]|\\[^])*)"|${'`'}(?<back>[^${'`'}]*)${'`'})[^\S\n]*(?:#.*)?|`,
     // As in a shell, a comment begins after a blank. Keys and passwords may contain #.
-    String.raw`(?:#(?:[^\S\n].*)?)?|(?<plain>[^\s'"${'`'}].*?)(?:[^\S\n]+#.*)?`,
+    // After a blank, # is a comment; directly after = it is one too where a blank or nothing follows.
+    String.raw`(?:(?<=[^\S\n])#.*|#(?:[^\S\n].*)?)?|(?<plain>[^\s'"${'`'}].*?)(?:[^\S\n]+#.*)?`,
     String.raw`)))?[^\S\n]*$|^(?<unread>.+)$`,
   ].join(''),
   'gm',

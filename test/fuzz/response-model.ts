@@ -46,7 +46,12 @@ export function readResponse(exchange: Exchange, maxBodyBytes: number): ServiceR
   if (httpStatus >= 300 && httpStatus < 400) return failed('redirect')
   if (httpStatus < 200 || httpStatus >= 300 || httpStatus === 206) return failed(codeOf(error))
   if (bytes.length === 0) return failed('body_empty')
-  if (text === null || body === null) return failed('body_unreadable')
+  if (text === null)
+    return failed(bytes[0] === 0x1f && bytes[1] === 0x8b ? 'body_unreadable' : 'body_not_utf8')
+  if (body === null) {
+    if (/^\s*<(!doctype|html|head|body|\?xml)/i.test(text)) return failed('web_page')
+    return failed(/^.?\0/.test(text) ? 'body_not_utf8' : 'body_unreadable')
+  }
   if (body.kind !== 'object') return failed('no_data')
   const result = body.members.get('result')
   if (isAmbiguous(body) || (result?.kind === 'object' && isAmbiguous(result)))
@@ -66,9 +71,10 @@ export function readResponse(exchange: Exchange, maxBodyBytes: number): ServiceR
 /** An object with members, a text, or what else is not as good as nothing. */
 function isFailure(error: Json): boolean {
   if (error.kind === 'object') return error.members.size > 0
+  if (error.kind === 'array') return error.items.length > 0
   if (error.kind === 'string') return error.text !== ''
   if (error.kind === 'number') return Number(error.text) !== 0
-  return error.kind === 'true' || error.kind === 'array'
+  return error.kind === 'true'
 }
 
 const SPEAKS_OF_FAILURE = /error|fail|denied|invalid|refused|unauth|forbidden|timeout|abort/i

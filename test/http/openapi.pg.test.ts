@@ -70,6 +70,17 @@ describe('/openapi.json', () => {
     }
   })
 
+  test('requires a body only where a member of it is required', () => {
+    const required = operations().flatMap(([name, { requestBody }]) =>
+      requestBody === undefined ? [] : [[name, 'required' in requestBody && requestBody.required]],
+    )
+    expect(Object.fromEntries(required)).toMatchObject({
+      'POST /v1/runs': false,
+      'POST /v1/hints': true,
+      'POST /v1/catalog': true,
+    })
+  })
+
   test('refers only to schemas that it holds, and holds none in vain', () => {
     const text = JSON.stringify(document)
     const used = [...text.matchAll(/#\/components\/schemas\/(\w+)/g)].map(([, name]) => name)

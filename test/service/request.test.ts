@@ -46,6 +46,7 @@ describe('one call', () => {
       httpStatus: 200,
       retryAfterMs: null,
       resetMs: null,
+      contentType: 'application/json',
       body: Buffer.from('{"ok":true}'),
     })
     expect(server.seen).toHaveLength(1)
@@ -147,6 +148,26 @@ describe('a call without a full answer', () => {
       kind: errorStatus === 'body_too_large' ? 'refused' : 'retry',
     })
     await expect(failed).rejects.toThrow('Get Users of organizationId "o" failed: ')
+  })
+
+  test.each([
+    ['one of 20,000 bytes', { 'x-trace': 'a'.repeat(20_000) }, null],
+    [
+      '300 of 60',
+      Object.fromEntries(Array.from({ length: 300 }, (_, n) => [`x-${n}`, 'a'.repeat(54)])),
+      null,
+    ],
+    [
+      'one of 70,000 bytes',
+      { 'x-trace': 'a'.repeat(70_000) },
+      /headers of 70\d{3} bytes; at most 65536 are accepted\. The longest is x-trace \(70007 bytes\)$/,
+    ],
+    ['one of 300,000 bytes', { 'x-trace': 'a'.repeat(300_000) }, /headers above 262144 bytes$/],
+  ] as const)('headers: %s', async (_what, headers, message) => {
+    const reply = post(json(200, {}, headers))
+    if (message === null) return expect(await reply).toMatchObject({ httpStatus: 200 })
+    await expect(reply).rejects.toMatchObject({ kind: 'refused', errorStatus: 'headers_too_large' })
+    await expect(reply).rejects.toThrow(message)
   })
 
   test('a large body without a length is cut off while it is read', async () => {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { CallError } from '../../src/base/errors.ts'
 import { readResponse } from '../../src/core/service/response.ts'
@@ -111,6 +112,7 @@ describe('a success', () => {
     ['a false error', { result: { data: [] }, error: false }],
     ['an empty error', { result: { data: [] }, error: {} }],
     ['an error of no text', { result: { data: [] }, error: '' }],
+    ['an empty list of errors', { result: { data: [] }, error: [] }],
   ])('is also one with %s', (_what, body) => {
     expect(readResponse(reply(body), target)).toMatchObject({ status: 'data', data: [] })
   })
@@ -124,13 +126,8 @@ describe('a success', () => {
 describe('a failure', () => {
   test.each([
     ['an empty body', '', 'retry', 'body_empty'],
-    ['HTML', '<html>', 'retry', 'body_unreadable'],
-    [
-      'invalid UTF-8 in a text',
-      Buffer.from('7b2261223a22ff227d', 'hex'),
-      'retry',
-      'body_unreadable',
-    ],
+    ['HTML', '<html>', 'retry', 'web_page'],
+    ['invalid UTF-8 in a text', Buffer.from('7b2261223a22ff227d', 'hex'), 'retry', 'body_not_utf8'],
     ['two results', '{"result":{"data":[]},"result":{"data":[]}}', 'retry', 'body_ambiguous'],
     ['null', null, 'retry', 'no_data'],
     ['result.data that is no list', { result: { data: {} } }, 'retry', 'no_data'],
@@ -151,7 +148,21 @@ describe('a failure', () => {
   })
 
   test.each([
-    ['<html>oops', 200, '200, a web page (10 bytes)'],
+    ['<html>oops', 200, '200, the body is a web page (10 bytes)'],
+    ['', 204, '204, the body is empty'],
+    [")]}'\n{}", 200, "200, the body begins with )]}', so it is not JSON (7 bytes)"],
+    [
+      Buffer.from('{}', 'utf16le'),
+      200,
+      '200, the body is not UTF-8 but seems to be UTF-16 (4 bytes)',
+    ],
+    [
+      gzipSync('{}').subarray(0, 20),
+      200,
+      '200, the body is compressed, and content-encoding does not say so (20 bytes)',
+    ],
+    [{ error: [], result: {} }, 200, '200, no result.data array in the body'],
+    [{ error: ['x'] }, 200, '200'],
     [{ result: { status: 'Error!', data: [] } }, 200, '200, result.status is "Error!"'],
     [{ error: { status: 'ODD', message: 'all is lost' } }, 200, '200 ODD, all is lost'],
     [{ error: { status: 'ODD', message: ['no text'] } }, 200, '200 ODD'],
@@ -161,6 +172,14 @@ describe('a failure', () => {
   ])('of %j under HTTP %d has the message: HTTP %s', (body, httpStatus, message) => {
     const call = 'Get Comments of organizationId "o", documentId "d", annotationId "a" failed: HTTP'
     expect(failure(body, httpStatus).message).toBe(`${call} ${message}`)
+  })
+
+  test('a body in another charset is named by it', () => {
+    const body = Buffer.from('{"a":"\xe9"}', 'latin1')
+    const contentType = 'application/json; charset="ISO-8859-1"'
+    expect(() => readResponse({ ...reply(body), contentType }, target)).toThrow(
+      'HTTP 200, the body is not UTF-8: its charset is ISO-8859-1 (9 bytes)',
+    )
   })
 
   test('keeps Retry-After', () => {

@@ -34,6 +34,8 @@ test.each([
   ['  V=abc  ', 'abc'],
   ['V=abc # comment', 'abc'],
   ["V='a b' # comment", 'a b'],
+  ['V= #none yet', ''],
+  ['V=\t# none yet', ''],
   ['V="a b"', 'a b'],
   ['V=', ''],
   ["V=''", ''],

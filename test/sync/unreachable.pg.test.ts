@@ -45,7 +45,7 @@ test('a certificate that is not trusted ends the run at once, with what to do', 
 
 test.each([
   ['that knows no such path', 501, '', 'Not Implemented (HTTP 501)'],
-  ['with a web page', 200, '<!doctype html>', 'an unreadable response (HTTP 200 body_unreadable)'],
+  ['with a web page', 200, '<!doctype html>', 'a web page (HTTP 200 web_page)'],
 ])(
   'the address of another server, %s, is named as what to check',
   async (_, status, body, cause) => {
@@ -59,7 +59,7 @@ test.each([
       const { problem } = await live.run({ settings })
       expect(problem).toContain(`: ${cause}`)
       expect(problem).toMatch(
-        / The service did not respond to any call: check COLLAB_API_URL with `collab-sync doctor`\.$/,
+        / No response seems to be from the service: check COLLAB_API_URL with `collab-sync doctor`\.$/,
       )
     } finally {
       server.close()

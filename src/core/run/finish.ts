@@ -151,7 +151,7 @@ export const CREDENTIALS =
 const FORBIDDEN = ` Every call was refused: check ${CREDENTIALS}.`
 
 const ELSEWHERE =
-  ' The service did not respond to any call: check COLLAB_API_URL with `collab-sync doctor`.'
+  ' No response seems to be from the service: check COLLAB_API_URL with `collab-sync doctor`.'
 
 function describeCause(cause: FailureCause): string {
   const { operation, httpStatus, errorStatus, scopes, organizations } = cause

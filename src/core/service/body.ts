@@ -40,7 +40,11 @@ export async function decodeBody(
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE')
       throw fail('body_too_large', `a response above ${maxBytes} bytes when decoded`, error)
-    throw fail('body_unreadable', `no ${encoding} (${reply.body.length} bytes)`, error)
+    throw fail(
+      'body_unreadable',
+      `the body is not ${encoding} as content-encoding says (${reply.body.length} bytes)`,
+      error,
+    )
   }
 }
 

@@ -11,8 +11,11 @@ export type Shape =
   | 'body_cut'
   | 'body_empty'
   | 'body_unreadable'
+  | 'body_not_utf8'
+  | 'web_page'
   | 'body_ambiguous'
   | 'body_too_large'
+  | 'headers_too_large'
   | 'too_many_records'
   | 'no_data'
   | 'error_without_code'
@@ -77,11 +80,11 @@ export const FAILURES: readonly Row[] = [
                                 kind: 'unreachable', because: 'no connection; the address is at fault, not this scope' },
   { shape: ['timeout', 'connection'],
                                 kind: 'retry',       because: 'the network failed, so the response is unknown' },
-  { shape: ['body_cut', 'body_empty', 'body_unreadable', 'body_ambiguous', 'no_data'],
+  { shape: ['body_cut', 'body_empty', 'body_unreadable', 'body_not_utf8', 'body_ambiguous', 'web_page', 'no_data'],
                                 kind: 'retry',       because: 'the response was damaged, or a proxy sent it' },
   { shape: ['error_without_code'],
                                 kind: 'retry',       because: 'the service does not explain the failure' },
-  { shape: ['body_too_large', 'too_many_records'],
+  { shape: ['body_too_large', 'headers_too_large', 'too_many_records'],
                                 kind: 'refused',     because: 'the next response would be as large' },
   { shape: ['throttled'],       kind: 'refused',     because: 'skipped: the service has throttled every call for `SYNC_THROTTLED_MAX_MS`' },
   { shape: ['failed_status'],   kind: 'unknown',     because: '`result.status` is not `success`, the only documented value' },

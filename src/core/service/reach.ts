@@ -48,11 +48,10 @@ export function isUntrusted(error: CallError): boolean {
 
 /** Statuses of a server that does not know the path. With a code in the body, the service says so of a scope. */
 const NO_SUCH_PATH: readonly (number | null)[] = [404, 405, 501]
-const OTHER_BODIES: readonly (string | null)[] = ['body_unreadable', 'body_empty', 'no_data']
 
 /**
- * True if a response is probably not from the service: its path is not there, it leads elsewhere, or its body is, say, a
- * web page. If there was never another response, COLLAB_API_URL is wrong.
+ * True if a response is probably not from the service: its path is not there, it leads elsewhere, or its body is a web page.
+ * If there was never another response, COLLAB_API_URL is wrong.
  */
 export function isOfOtherServer({
   httpStatus,
@@ -60,7 +59,7 @@ export function isOfOtherServer({
 }: Pick<CallError, 'httpStatus' | 'errorStatus'>): boolean {
   if (errorStatus === null) return NO_SUCH_PATH.includes(httpStatus)
   if (errorStatus === 'redirect') return true
-  return httpStatus !== null && httpStatus < 300 && OTHER_BODIES.includes(errorStatus)
+  return httpStatus !== null && httpStatus < 300 && errorStatus === 'web_page'
 }
 
 function causeOf({ cause, httpStatus }: CallError): { code: string; detail: string } {

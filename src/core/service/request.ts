@@ -40,10 +40,17 @@ export interface Reply {
   readonly resetMs?: number | null
   /** `content-encoding` as it came. */
   readonly encoding?: string | undefined
+  /** `content-type` as it came. */
+  readonly contentType?: string | undefined
   readonly body: Buffer
   /** Frees the bytes of a large body at once: they need not be there beside their text until the next full collection. */
   readonly release?: (() => void) | undefined
 }
+
+/** Node's own limit of 16 KiB is less than some gateways send. */
+const HEADER_BYTES_MAX = 64 * 1024
+/** What is parsed, so that the message can name the header that is too long. */
+const PARSED_HEADER_BYTES = 4 * HEADER_BYTES_MAX
 
 const USER_AGENT = `collab-sync/${version()}`
 
@@ -67,7 +74,14 @@ export class Requests {
       autoSelectFamilyAttemptTimeout: Math.max(250, Math.floor(timeoutMs / 4)),
     }
     // The timer of `receive` covers connecting, headers and body together.
-    const common = { connections, pipelining: 1, headersTimeout: 0, bodyTimeout: 0, connect }
+    const common = {
+      connections,
+      pipelining: 1,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      maxHeaderSize: PARSED_HEADER_BYTES,
+      connect,
+    }
     const isProxied = hasProxy(origin)
     this.#options = options
     const shown = isProxied ? `${origin}, as the proxy settings say` : origin
@@ -167,12 +181,15 @@ export function receive(
     },
     onResponseStart(_controller, httpStatus, headers) {
       if (httpStatus < 200) return
+      const longest = longestBeyondLimit(headers)
+      if (longest !== null) return fail('headers_too_large', longest)
       const encoding = headers['content-encoding']?.toString()
       head = {
         httpStatus,
         retryAfterMs: retryAfterMsOf(headers),
         resetMs: resetMsOf(headers),
         encoding,
+        contentType: headers['content-type']?.toString(),
       }
       const length = Number(headers['content-length'])
       if (length > maxBodyBytes) return refuseSize()
@@ -204,7 +221,9 @@ export function receive(
     },
     onResponseError(_controller, error) {
       const code = (error as NodeJS.ErrnoException).code ?? error.name
-      if (head !== null)
+      if (code === 'UND_ERR_HEADERS_OVERFLOW')
+        fail('headers_too_large', `headers above ${PARSED_HEADER_BYTES} bytes`, error)
+      else if (head !== null)
         fail('body_cut', `the response broke off after ${bytes} bytes (${code})`, error)
       else {
         const shape = controller === null ? 'unreachable' : 'connection'
@@ -212,6 +231,20 @@ export function receive(
       }
     },
   } satisfies Dispatcher.DispatchHandler
+}
+
+/** Null if the headers are within the limit; else their size and the longest of them. */
+function longestBeyondLimit(headers: IncomingHttpHeaders): string | null {
+  let total = 0
+  let longest = ['', 0] as [string, number]
+  for (const name in headers) {
+    const bytes = name.length + String(headers[name]).length
+    total += bytes
+    if (bytes > longest[1]) longest = [name, bytes]
+  }
+  return total <= HEADER_BYTES_MAX
+    ? null
+    : `headers of ${total} bytes; at most ${HEADER_BYTES_MAX} are accepted. The longest is ${longest[0].slice(0, 100)} (${longest[1]} bytes)`
 }
 
 /**

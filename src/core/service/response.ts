@@ -40,7 +40,7 @@ export function readResponse(
 ): ServiceResponse {
   if (!isSuccessStatus(reply.httpStatus)) throw httpFailure(reply, target)
   if (reply.body.length === 0) {
-    throw unusable(reply, target, 'body_empty', 'an empty body')
+    throw unusable(reply, target, 'body_empty', 'the body is empty')
   }
   const inAnyOrder = digestInAnyOrder(reply.body)
   let digest = shortDigest(inAnyOrder ?? hash('sha256', reply.body, 'binary'))
@@ -104,9 +104,12 @@ const BYTE_ORDER_MARK_START = 0xef
  */
 const FAILED_STATUS = /error|fail|denied|invalid|refused|unauth|forbidden|timeout|abort/i
 
-/** A failure is an object with members (service-api.md, Errors), or a text. `false`, `null` and the like say that there is none. */
+/**
+ * A failure is an object with members (service-api.md, Errors), or a text. `false`, `null`, `{}`, `[]` and the like mean that
+ * there is none.
+ */
 function isFailure(error: unknown): boolean {
-  return isObject(error) ? Object.keys(error).length > 0 : Boolean(error)
+  return typeof error === 'object' ? Object.keys(error ?? {}).length > 0 : Boolean(error)
 }
 
 /** Which HTTP status a success has is not shown: any 2xx, but 206, which is a part. */
@@ -116,23 +119,36 @@ function isSuccessStatus(httpStatus: number): boolean {
 
 function parse(reply: Reply, target: CallTarget): Body & { readonly text: string } {
   const { length } = reply.body
-  let text = ''
+  const fail = (shape: Shape, what: string) =>
+    unusable(reply, target, shape, `the body ${what} (${length} bytes)`)
+  let text: string
   try {
     text = decode(reply.body)
-    reply.release?.()
+  } catch {
+    if (reply.body.subarray(0, 2).equals(GZIP_START))
+      throw fail('body_unreadable', 'is compressed, and content-encoding does not say so')
+    const charset = /charset\s*=\s*"?([\w.:+-]{1,40})/i.exec(reply.contentType ?? '')?.[1]
+    throw fail('body_not_utf8', `is not UTF-8${charset ? `: its charset is ${charset}` : ''}`)
+  }
+  reply.release?.()
+  try {
     return { text, ...readBody(text) }
   } catch (error) {
-    if (error instanceof AmbiguousBodyError)
-      throw unusable(reply, target, 'body_ambiguous', `${error.message} (${length} bytes)`)
+    if (error instanceof AmbiguousBodyError) throw fail('body_ambiguous', error.message)
+    if (/^\s*<(!doctype|html|head|body|\?xml)/i.test(text)) throw fail('web_page', 'is a web page')
     // The parser's own message quotes the body, which may be anybody's words.
-    const what = isMarkup(text) ? 'a web page' : 'not JSON'
-    throw unusable(reply, target, 'body_unreadable', `${what} (${length} bytes)`)
+    if (/^.?\0/.test(text)) throw fail('body_not_utf8', 'is not UTF-8 but seems to be UTF-16')
+    const prefix = SCRIPT_GUARDS.find((each) => text.startsWith(each))
+    throw fail(
+      'body_unreadable',
+      prefix ? `begins with ${prefix}, so it is not JSON` : 'is not JSON',
+    )
   }
 }
 
-function isMarkup(text: string): boolean {
-  return /^\s*<(!doctype|html|head|body|\?xml)/i.test(text)
-}
+const GZIP_START = Buffer.from([0x1f, 0x8b])
+/** What some servers write before JSON, so that no page can load it as a script. */
+const SCRIPT_GUARDS = [")]}'", 'while(1);', 'for(;;);']
 
 /** A larger response is not copied in memory for speed. */
 const TRANSCODE_MAX_BYTES = 1024 * 1024

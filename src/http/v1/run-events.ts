@@ -10,6 +10,8 @@ import type { V1App, V1Options } from './operation.ts'
 
 /** Each stream queries PostgreSQL twice a second. */
 const STREAMS_MAX = 200
+/** Streams of one token from one address, so that one client cannot take all of them. */
+const STREAMS_OF_ONE_MAX = 10
 /** A comment is sent this often, so that no proxy closes a stream without events. */
 const HEARTBEAT_MS = 15_000
 const RETRY_MS = 2_000
@@ -31,9 +33,10 @@ const ALL_SEEN = z.undefined().describe('The client has all events (`Last-Event-
 
 /** The progress of a run as server-sent events. */
 export function runEventsRoute(app: V1App, { collabSync }: V1Options): void {
-  const streams = new Set<AbortController>()
+  /** Each with its token and address. */
+  const streams = new Map<AbortController, string>()
   app.addHook('preClose', async () => {
-    for (const stream of streams) stream.abort()
+    for (const stream of streams.keys()) stream.abort()
   })
   app.get(
     '/runs/:runId/events',
@@ -48,12 +51,14 @@ export function runEventsRoute(app: V1App, { collabSync }: V1Options): void {
       // Registered before the first await, so that a client that disconnects early is noticed.
       reply.raw.once('close', () => stream.abort())
       if ((await collabSync.getRun(runId)) === null) throw noSuchRun()
-      if (streams.size >= STREAMS_MAX)
-        throw new ProblemError(429, 'Too many clients follow runs.', {
+      const client = `${request.by} ${request.ip}`
+      const own = [...streams.values()].filter((each) => each === client).length
+      if (streams.size >= STREAMS_MAX || own >= STREAMS_OF_ONE_MAX)
+        throw new ProblemError(429, 'Too many streams of runs are open.', {
           headers: { 'retry-after': '30' },
         })
       if (!stream.signal.aborted) {
-        streams.add(stream)
+        streams.set(stream, client)
         const sendComment = () => reply.raw.writableEnded || reply.raw.write(': still here\n\n')
         const heartbeat = setInterval(sendComment, HEARTBEAT_MS)
         stream.signal.addEventListener('abort', () => {
