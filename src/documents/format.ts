@@ -219,8 +219,12 @@ export function describeFailureInOurWords(failed: {
   httpStatus: number | null
   errorStatus: string | null
 }): string {
-  const isOurs = Object.hasOwn(RESPONSE_WORDS, failed.errorStatus ?? '')
-  return describeFailure(isOurs ? failed : { ...failed, errorStatus: null })
+  return describeFailure(isOurCode(failed.errorStatus) ? failed : { ...failed, errorStatus: null })
+}
+
+/** Whether collab-sync itself names a failure so. */
+export function isOurCode(errorStatus: string | null): boolean {
+  return Object.hasOwn(RESPONSE_WORDS, errorStatus ?? '')
 }
 
 /** The IDs of a scope or thing as a path: `acme / plan / ann-1 / 42`, `acme / group eng`, `acme / user ann`. */

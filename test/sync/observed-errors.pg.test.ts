@@ -1,7 +1,10 @@
+import type { ServerResponse } from 'node:http'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { Operation } from '../../src/base/errors.ts'
 import { sendJson } from '../../src/demo/stand-in.ts'
 import { openLive } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
+import { expectNoTrace } from '../privacy/every-text.ts'
 
 let live: Live
 
@@ -51,6 +54,37 @@ test('the sample holds no credential, even where the service sends one back', as
   expect(row).toMatchObject({ http_status: 418, error_status: 'TEAPOT', operation: 'comments' })
   expect(row.sample).toContain('[secret] and [secret]')
   expect(JSON.stringify(row)).not.toContain(apiKey)
+})
+
+test('no table contains key or token, wherever a record returns them', async () => {
+  const { apiKey, authToken } = live.standIn
+  const forms = [apiKey, authToken].flatMap((secret) => [
+    secret,
+    Buffer.from(secret).toString('base64'),
+  ])
+  const all = forms.join(' ')
+  const user = { userId: `u ${authToken}`, name: all, email: `${apiKey}@corp.example`, [all]: all }
+  const comment = { commentText: all, commentHtml: `<p>${all}</p>`, from: user, status: all }
+  const data = {
+    users: [user, { ...user, userId: 7 }],
+    comments: [{ commentId: 1, ...comment }, all],
+  }
+  const respond = ({ operation }: { operation: Operation }, response: ServerResponse) =>
+    sendJson(
+      response,
+      200,
+      JSON.stringify({ result: { status: 'success', data: data[operation] } }),
+    )
+  live.standIn.setFaults([{ kind: 'custom', respond }])
+  await live.run()
+  await expectNoTrace(
+    live.database,
+    forms.map((form) => form.replace(/=+$/, '')),
+  )
+  const { rows } = await live.database.pool.query(
+    'select comment_text from collab.comments limit 1',
+  )
+  expect(rows).toEqual([{ comment_text: expect.stringMatching(/^(\[secret\]=* ?){4}$/) }])
 })
 
 async function observed() {

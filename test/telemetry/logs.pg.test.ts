@@ -4,7 +4,10 @@ import { jobs } from '../../jobs/index.ts'
 import { openApp } from '../../src/worker/app.ts'
 import { places } from '../../src/demo/catalog.ts'
 import type { Place } from '../../src/demo/layout.ts'
+import { CallError } from '../../src/base/errors.ts'
 import { createLog } from '../../src/base/log.ts'
+import type { BatchScope } from '../../src/core/database/scopes.ts'
+import { logFailure } from '../../src/core/sync/fetch/result.ts'
 import type { ServiceSettings } from '../../src/settings/settings.ts'
 import type { Settings } from '../../src/settings/table.ts'
 import { startRun } from '../../src/core/run/start.ts'
@@ -91,6 +94,21 @@ describe('what a worker logs of a run with a failing scope', () => {
   test('no line holds key or token', () => {
     for (const secret of [live.standIn.apiKey, live.standIn.authToken])
       expect(texts.join('\n')).not.toContain(secret)
+  })
+})
+
+test.each([
+  ['NOT_FOUND', 'NOT_FOUND'],
+  ['body_empty', 'body_empty'],
+  ['Anna Berg has left', 'status of 18 characters'],
+  [null, null],
+])('the status %j of a failure is logged as %j', (errorStatus, logged) => {
+  const texts: string[] = []
+  const log = createLog('debug', { write: (text) => texts.push(text) })
+  const error = new CallError('', { kind: 'unknown', httpStatus: 418, errorStatus })
+  logFailure(log, 'users', {} as BatchScope, error)
+  expect(JSON.parse(texts[0] ?? '')).toMatchObject({
+    reason: ['HTTP 418', logged].filter(Boolean).join(' '),
   })
 })
 

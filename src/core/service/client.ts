@@ -6,7 +6,7 @@ import { decodeBody } from './body.ts'
 import { Breaker } from './circuit-breaker.ts'
 import { ConcurrencyLimit } from './concurrency.ts'
 import type { CallOutcome, ConcurrencySnapshot } from './concurrency.ts'
-import { isForbidden } from './errors.ts'
+import { formsOfSecret, isForbidden } from './errors.ts'
 import type { CallTarget } from './errors.ts'
 import type { CommentsFilter, UsersFilter } from './filters.ts'
 import { ServiceHealth } from './health.ts'
@@ -99,7 +99,9 @@ class Client {
   readonly #options: CollabApiOptions
   readonly #basePath: string
   readonly #token: Token
+  /** Key and tokens of this process, in the forms that a response may repeat. */
   readonly #secrets: string[]
+  #newestToken: string
   readonly #breaker = new Breaker()
   readonly #health: ServiceHealth
   readonly #concurrency: ConcurrencyLimit
@@ -110,7 +112,8 @@ class Client {
     this.#options = options
     this.#basePath = pathname.replace(/\/+$/, '')
     this.#token = new Token(options)
-    this.#secrets = [options.apiKey, this.#token.current()]
+    this.#newestToken = this.#token.current()
+    this.#secrets = [options.apiKey, this.#newestToken].flatMap(formsOfSecret)
     this.#health = new ServiceHealth(options)
     this.#concurrency = new ConcurrencyLimit(options.concurrency)
     // Calls that wait for memory keep their connections: one more lets those through that they wait for.
@@ -294,9 +297,10 @@ class Client {
   async #rereadToken(refused: string, isForbidden: boolean): Promise<boolean> {
     const changed = await this.#token.reread(refused, isForbidden)
     const token = this.#token.current()
-    if (token !== this.#secrets.at(-1)) {
+    if (token !== this.#newestToken) {
+      this.#newestToken = token
       // The old token stays a secret: calls that were sent with it are still being reported.
-      this.#secrets.push(token)
+      this.#secrets.push(...formsOfSecret(token))
       // The old token may be why they opened.
       this.#breaker.forget()
     }

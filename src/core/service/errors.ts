@@ -132,7 +132,7 @@ function canonical(code: string): string {
 export interface CallTarget {
   readonly operation: Operation
   readonly filter: UsersFilter | CommentsFilter
-  /** Values that a message must never hold, even where the service sends them back. */
+  /** Texts that no message and no table may contain, even if the service returns them. */
   readonly secrets: readonly string[]
 }
 
@@ -157,6 +157,12 @@ export function callFailure(target: CallTarget, failed: FailedCall): CallError {
 const MAX_CODE_CHARS = 100
 const MAX_DETAIL_CHARS = 300
 
-function withoutSecrets(text: string, secrets: readonly string[]): string {
+/** A secret as a response may repeat it: itself, and its base64 without padding. */
+export function formsOfSecret(secret: string): string[] {
+  return [secret, Buffer.from(secret).toString('base64').replace(/=+$/, '')]
+}
+
+/** A text without secrets and their base64. */
+export function withoutSecrets(text: string, secrets: readonly string[]): string {
   return secrets.reduce((clean, secret) => clean.replaceAll(secret, '[secret]'), text)
 }

@@ -4,7 +4,7 @@ import { isObject } from '../../base/json.ts'
 import type { Json } from '../../base/json.ts'
 import { AmbiguousBodyError, digestInAnyOrder, readBody } from './body.ts'
 import type { Body } from './body.ts'
-import { callFailure } from './errors.ts'
+import { callFailure, withoutSecrets } from './errors.ts'
 import type { CallTarget, Shape } from './errors.ts'
 import type { Reply } from './request.ts'
 
@@ -123,7 +123,7 @@ function parse(reply: Reply, target: CallTarget): Body & { readonly text: string
     unusable(reply, target, shape, `the body ${what} (${length} bytes)`)
   let text: string
   try {
-    text = decode(reply.body)
+    text = withoutSecrets(decode(reply.body), target.secrets.filter(isLongSecret))
   } catch {
     if (reply.body.subarray(0, 2).equals(GZIP_START))
       throw fail('body_unreadable', 'is compressed, and content-encoding does not say so')
@@ -144,6 +144,13 @@ function parse(reply: Reply, target: CallTarget): Body & { readonly text: string
       prefix ? `begins with ${prefix}, so it is not JSON` : 'is not JSON',
     )
   }
+}
+
+/** A shorter key or token is not masked in records: it may be an ordinary word of theirs. */
+export const MASKED_SECRET_CHARS_MIN = 12
+
+function isLongSecret(secret: string): boolean {
+  return secret.length >= MASKED_SECRET_CHARS_MIN
 }
 
 const GZIP_START = Buffer.from([0x1f, 0x8b])

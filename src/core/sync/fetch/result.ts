@@ -1,6 +1,7 @@
 import type { BatchScope } from '../../database/scopes.ts'
 import type { CallError, Operation } from '../../../base/errors.ts'
 import type { Log } from '../../../base/log.ts'
+import { isOurCode } from '../../../documents/format.ts'
 import type { CommentRecord } from '../record/comment.ts'
 import type { Reject } from '../record/received.ts'
 import type { UserRecord } from '../record/user.ts'
@@ -68,8 +69,10 @@ export function logFailure(
   scope: BatchScope,
   { httpStatus, errorStatus, kind, attempts }: CallError,
 ): void {
-  // The message may contain text of the service, which an erasure would not find in a log.
-  const reason = [httpStatus && `HTTP ${httpStatus}`, errorStatus].filter(Boolean).join(' ')
+  // The message and a status that is no code may be free text of the service, which an erasure would not find in a log.
+  const isCode = isOurCode(errorStatus) || /^[A-Z0-9_]{1,64}$/.test(errorStatus ?? '')
+  const code = isCode ? errorStatus : errorStatus && `status of ${errorStatus.length} characters`
+  const reason = [httpStatus && `HTTP ${httpStatus}`, code].filter(Boolean).join(' ')
   log.debug({ operation, ...idsOf(scope), kind, attempts, reason }, 'scope failed')
 }
 
