@@ -142,7 +142,7 @@ select 'worker_blocked', 'high', null, count(*), min(problem_since), max(problem
   sync.counted(count(*), 'worker') || ' cannot work.', '`collab-sync doctor` checks the connections.', '/runs',
   (array_agg(worker_id || ': ' || problem order by problem_since, worker_id))[1]
 from workers
-where problem_since < now() - interval '1 minute'
+where problem is not null
 having count(*) > 0
 union all
 select 'no_worker', 'high', null, 1, s.since, s.since,

@@ -126,7 +126,16 @@ export const FailuresRequestSchema = OfRunRequestSchema.extend({
 
 export const WaitSchema = z
   .object({
-    kind: z.enum(['throttled', 'rate_limit', 'away', 'overtaken', 'queue', 'paused', 'idle']),
+    kind: z.enum([
+      'throttled',
+      'rate_limit',
+      'rate_limit_store',
+      'away',
+      'overtaken',
+      'queue',
+      'paused',
+      'idle',
+    ]),
     since: z.date(),
     until: z.date().nullable().describe('When the next attempt starts, if known.'),
     givesUpAt: z.date().nullable().describe('When the wait ends without success.'),

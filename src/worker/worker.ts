@@ -131,13 +131,13 @@ async function start(
   }
 }
 
-/** The new number of concurrent jobs: one more if no call waits and more may be in flight, one less if more wait than that. */
+/** The new number of concurrent jobs: one more if no call waits and a permit is free, one less if more wait than that. */
 export function jobsInProgress(
   inProgress: number,
-  { inFlight, limit, waiting }: { inFlight: number; limit: number; waiting: number },
+  { permits, limit, waiting }: { permits: number; limit: number; waiting: number },
 ): number {
   if (waiting > limit) return Math.max(JOBS_MIN, inProgress - 1)
-  if (waiting > 0 || inFlight >= limit) return inProgress
+  if (waiting > 0 || permits >= limit) return inProgress
   return Math.min(inProgress + 1, Math.max(JOBS_MIN, Math.min(2 * limit, JOBS_MAX)))
 }
 

@@ -133,11 +133,11 @@ export async function startQueueWorker(
         if (worker.closing !== undefined) return null
         // Where the connection is lost, its own error gives the reason.
         if (error instanceof Error && error.name === 'TimeoutError')
-          return cannotTakeJobs(fault.error ?? error)
+          return cannotTakeJobs(place, fault.error ?? error)
         fault.failed(error)
-        return cannotTakeJobs(error)
+        return cannotTakeJobs(place, error)
       }
-      if (worker.isPaused() && fault.error !== null) return cannotTakeJobs(fault.error)
+      if (worker.isPaused() && fault.error !== null) return cannotTakeJobs(place, fault.error)
       fault.recovered()
       pauseMs = PAUSE_MIN_MS
       return null
@@ -146,8 +146,9 @@ export async function startQueueWorker(
   }
 }
 
-function cannotTakeJobs(reason: unknown): string {
-  return `It cannot take jobs from the queue: ${refusalOf(reason)}.`
+function cannotTakeJobs({ kind }: QueuePlace, reason: unknown): string {
+  const server = kind === 'redis' ? 'Redis' : 'PostgreSQL'
+  return `It cannot take jobs from the queue in ${server}: ${refusalOf(reason)}.`
 }
 
 async function work(

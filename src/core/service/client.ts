@@ -77,6 +77,12 @@ export interface CallReport extends Pick<
   readonly isRetry: boolean
 }
 
+/** The load of the client. */
+export interface Load extends ConcurrencySnapshot {
+  /** Calls that were sent, and whose response has not come or is being received: they have memory, a permit and a slot. */
+  readonly inFlight: number
+}
+
 /** The client of the service; tests replace it. Safe to call from many places at once. */
 export type CollabApi = Pick<Client, keyof Client>
 
@@ -132,8 +138,11 @@ class Client {
   }
 
   /** Calls in flight, and the limit that the load of the service allows. */
-  concurrency(): ConcurrencySnapshot {
-    return this.#concurrency.snapshot()
+  concurrency(): Load {
+    const snapshot = this.#concurrency.snapshot()
+    // A call takes its permit first, and is sent as soon as it has its slot.
+    const { waiting: slots } = this.#options.sharedRateLimit.snapshot()
+    return { ...snapshot, inFlight: snapshot.permits - slots }
   }
 
   /** What the calls of this process wait for now; null where they are sent at once, or there are none. */

@@ -71,7 +71,7 @@ export class ReportedWaits {
     return this.#last
   }
 
-  #explain({ kind, callsPerSecond, error, until, givesUpAt }: FoundWait): string {
+  #explain({ kind, callsPerSecond, server, error, until, givesUpAt }: FoundWait): string {
     const end = givesUpAt ? ` Gives up at ${time(givesUpAt)} (SYNC_THROTTLED_MAX_MS).` : ''
     switch (kind) {
       case 'throttled': {
@@ -83,6 +83,8 @@ export class ReportedWaits {
       }
       case 'rate_limit':
         return `calls wait for their slots under SYNC_RATE_LIMIT (${callsPerSecond} a second for all processes).`
+      case 'rate_limit_store':
+        return `${server} does not respond. It stores the rate limit that all processes share, and no call is sent until it responds.`
       case 'away': {
         const what = error?.kind === 'unreachable' ? 'cannot be reached' : 'takes no call'
         const last = error ? ` The last try ended with: ${describeFailureInOurWords(error)}.` : ''
