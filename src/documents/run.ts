@@ -132,6 +132,7 @@ export const WaitSchema = z
       'rate_limit_store',
       'away',
       'overtaken',
+      'retry',
       'queue',
       'paused',
       'idle',

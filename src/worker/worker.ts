@@ -59,23 +59,27 @@ async function start(
   { keepsSchedule, watch }: WorkerOptions,
 ): Promise<RunningWorker> {
   const { database } = app.store
+  const waits = new ReportedWaits(app.log, app.settings.retries)
   const handlers = new Map(
     Object.entries(jobs).map(([name, job]) => [
       name,
-      (delivered: Delivered) => perform(app, { name, job }, delivered, watch),
+      (delivered: Delivered) => {
+        waits.workBegins()
+        return perform(app, { name, job }, delivered, watch)
+      },
     ]),
   )
   const { refreshBudget } = app
   const isRefreshing = keepsSchedule && refreshBudget !== null
   const refresher = isRefreshing ? new Refresher(app.sync, refreshBudget) : null
   const queueWorkers: QueueWorker[] = []
-  const waits = new ReportedWaits(app.log, app.settings.retries)
   const shared = keepsSchedule ? JSON.stringify(sharedSettings(app.settings)) : null
   const heartbeat = async () => {
     const problems = await Promise.all(queueWorkers.map((each) => each.problem()))
     app.sync.problems.queue = problems.find((problem) => problem !== null) ?? null
     const wait = findWait(app.sync, {
       hasJobs: [...app.inProgress].some(({ job }) => job !== REFRESH),
+      failed: queueWorkers.map((each) => each.failed()).find((job) => job !== null) ?? null,
       refresh: refresher,
     })
     await writeHeartbeat(app, waits.report(wait), shared)
