@@ -179,13 +179,16 @@ test('the printed commands lead to the next pages, down to the last', async () =
 
 describe('--find', () => {
   test('prints what /v1/search and a program get', async () => {
-    const q = things.document.documentId ?? ''
-    const held = await collabSync.search({ q })
-    expect(SearchSchema.strict().parse(held)).toEqual(held)
-    expect(held.items.length).toBeGreaterThan(1)
-    expect((await get(`/v1/search?q=${encodeURIComponent(q)}`)).json()).toEqual(asJson(held))
-    const printed = await show('--find', q, '--json')
-    expect(JSON.parse(printed.stdout)).toEqual(asJson(held))
+    const highest = String(Number.MAX_SAFE_INTEGER)
+    for (const q of [things.document.documentId ?? '', highest]) {
+      const held = await collabSync.search({ q })
+      expect(SearchSchema.strict().parse(held)).toEqual(held)
+      expect(held.items.length).toBeGreaterThan(q === highest ? 0 : 1)
+      expect((await get(`/v1/search?q=${encodeURIComponent(q)}`)).json()).toEqual(asJson(held))
+      const printed = await show('--find', q, '--json')
+      expect(JSON.parse(printed.stdout)).toEqual(asJson(held))
+    }
+    expect((await show('--find', highest)).stdout).toMatch(/ exact .* \d{16}\b/)
   })
 
   test('prints a command for each of them that shows it', async () => {
