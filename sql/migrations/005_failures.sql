@@ -204,6 +204,7 @@ create table sync.held (
   batch_key integer not null,
   scope_key integer not null,
   users_before integer not null,
+  users_returned integer not null default 0,
   repeats smallint not null default 0,
   is_loss boolean not null default true,
   kind text not null check (kind in ('organization', 'document', 'group')),
@@ -229,6 +230,7 @@ comment on column sync.held.resolved_at is 'When the removal was decided or the 
 comment on column sync.held.batch_key is 'The batch of the listing''s scope.';
 comment on column sync.held.scope_key is 'Internal key of the organization, document or user group.';
 comment on column sync.held.users_before is 'Number of users in the listing before.';
+comment on column sync.held.users_returned is 'Number of users in this response.';
 comment on column sync.held.repeats is 'Number of later scheduled runs that received the same response.';
 comment on column sync.held.is_loss is 'True if too many users are missing; false if the response may be incomplete: then the next complete response decides.';
 comment on column sync.held.kind is 'Whose listing it is: organization, document or group.';

@@ -8,7 +8,7 @@ import { readHeldUsers } from '../../client/waiting.ts'
 import type { HeldUsers } from '../../client/waiting.ts'
 import { id } from '../../documents/check.ts'
 import { CURSOR_FAULT } from '../../documents/page.ts'
-import { count, counted, shortId } from '../../documents/format.ts'
+import { count, counted, describeHeld, shortId } from '../../documents/format.ts'
 import { ProblemError } from '../problem.ts'
 import { ActionButton, Card, Time } from './elements.tsx'
 import type { Fields } from './elements.tsx'
@@ -196,11 +196,11 @@ function Several({ counts, fields, of }: { counts: HeldCounts; fields: Fields; o
   )
 }
 
-/** How many users the listings lack, as a sentence. */
-export function describeLacking({ listings, users, usersBefore }: HeldCounts): string {
-  const lacking = `${count(users)} of ${counted(usersBefore, 'user')}`
-  if (listings === 1) return `It lacks ${lacking}.`
-  return `${counted(listings, 'listing')} lack ${lacking}. A user who is missing from several listings is counted in each.`
+/** How many people the listings lack, as a sentence. */
+export function describeLacking(counts: HeldCounts): string {
+  const { listings, people, usersBefore } = counts
+  if (listings === 1) return `It lacks ${count(people)} of ${counted(usersBefore, 'user')}.`
+  return describeHeld(counts)
 }
 
 function Decide({ words = '', ...button }: { fields: Fields; words?: string; about: string }) {
