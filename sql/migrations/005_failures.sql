@@ -171,7 +171,9 @@ select r.rejected_record_id, r.run_id, r.at, r.operation, r.organization_id, r.d
             where x.document_key = d.document_key and x.annotation_id = r.annotation_id and x.active
           ))
       ))
-  ) as is_open
+  ) as is_open,
+  -- Two equal records are no field: the second one is rejected, and nothing is lost.
+  not r.is_whole and r.reason not like '% is in the response twice, with equal content' as is_field
 from sync.rejected_records r
 left join sync.set_aside_records s using (digest);
 comment on view sync.unstored_records is 'Rejected records with their state. A run is partial if it receives a whole record that was not dismissed.';
@@ -194,6 +196,7 @@ comment on column sync.unstored_records.first_seen_at is 'As in sync.rejected_re
 comment on column sync.unstored_records.last_seen_at is 'As in sync.rejected_records.';
 comment on column sync.unstored_records.times is 'As in sync.rejected_records.';
 comment on column sync.unstored_records.gone_at is 'As in sync.rejected_records.';
+comment on column sync.unstored_records.is_field is 'True for a field of a record that was stored without it; false for a rejected record. The two are counted apart.';
 comment on column sync.unstored_records.is_open is 'True if it needs a decision: the last response of its scope contained it, it was not dismissed, and the catalog lists the scope.';
 
 create table sync.held (

@@ -40,11 +40,16 @@ comment on column sync.held_users.user_id is 'A user who is missing from the res
 create view sync.attention_parts as
 select 'held' as kind, organization_id, count(distinct user_id) as part
 from sync.held_users
+group by 2
+union all
+select 'rejected', organization_id, count(*) filter (where is_field)
+from sync.unstored_records
+where is_open
 group by 2;
 comment on view sync.attention_parts is 'A second count for the sentence of an open problem. Key: kind, organization_id.';
 comment on column sync.attention_parts.kind is 'As in sync.attention.';
 comment on column sync.attention_parts.organization_id is 'As in sync.attention.';
-comment on column sync.attention_parts.part is 'For held, people who are missing from the listings.';
+comment on column sync.attention_parts.part is 'For held, people who are missing from the listings; for rejected, the fields among its count.';
 
 create function sync.counted(n bigint, noun text) returns text
 language sql immutable parallel safe
@@ -58,7 +63,9 @@ return case kind
     when 'overdue' then sync.counted(count, 'scope') || case count when 1 then ' was' else ' were' end || ' not checked within FRESHNESS_PROMISE, in '
     when 'never_checked' then sync.counted(count, 'scope') || case count when 1 then ' was' else ' were' end || ' never checked, in '
     when 'held' then sync.counted(part, 'person') || case part when 1 then ' is' else ' are' end || ' missing from ' || sync.counted(count, 'listing') || ', and collab-sync removed none of them, in '
-    when 'rejected' then sync.counted(count, 'record') || ' could not be stored, in '
+    when 'rejected' then concat_ws(' and ', case when count > part then sync.counted(count - part, 'record') end,
+      case when part > 0 then sync.counted(part, 'field') || case part when 1 then ' of a stored record' else ' of stored records' end end)
+      || case count when 1 then ' was' else ' were' end || ' rejected, in '
   end
   || case organizations when 1 then 'organization ' || to_json(organization_id) || '.' else sync.counted(organizations, 'organization') || '.' end;
 comment on function sync.attention_sentence(text, bigint, bigint, bigint, text) is 'The sentence of sync.attention for kinds that are counted by organization.';

@@ -9,12 +9,14 @@ import {
   describeFailure,
   describeCounts,
   describeHeld,
+  describeRejected,
   describeRequest,
   describeStates,
   duration,
   FAILURE_STATES,
   NO_WORKER,
   nothingToRetry,
+  rejectedNoun,
   RUN_COUNTS,
   RUN_TIMES,
   scopePath,
@@ -227,7 +229,7 @@ export function actionsTable(actions: readonly Action[]): string {
 function rejectedOf(run: RunDetails): string[] {
   if (run.rejectedRecords.length === 0) return []
   return [
-    heading('Rejected records'),
+    heading(`Rejected: ${describeRejected(run.recordsRejected, run.fieldsRejected)}`),
     rejectedTable(run.rejectedRecords),
     `  List all open ones: collab-sync rejected --run ${shortId(run.runId)}. Set them aside: collab-sync rejected set-aside ID --reason TEXT`,
   ]
@@ -241,8 +243,7 @@ export function rejectedTable(records: readonly RejectedRecord[]): string {
     String(record.rejectedRecordId),
     time(record.at),
     shorten(scopePath(record), 40),
-    (record.isWhole ? 'whole record' : 'part of it') +
-      (record.setAsideAt === null ? '' : ', set aside'),
+    rejectedNoun(record) + (record.setAsideAt === null ? '' : ', set aside'),
     shorten(record.setAsideReason ?? record.reason, 50),
     shorten(record.record, 40),
   ])

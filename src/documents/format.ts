@@ -108,6 +108,21 @@ export function describeHeld({ listings, people }: Pick<Held, 'listings' | 'peop
   return `${counted(people, 'person')} ${people === 1 ? 'is' : 'are'} missing from ${counted(listings, 'listing')}, and collab-sync removed none of them.`
 }
 
+/** Describes rejected records and fields, as `sync.attention`: `3 records and 2 fields of stored records`. */
+export function describeRejected(records: number, fields: number): string {
+  const stored = fields === 1 ? 'a stored record' : 'stored records'
+  const parts = [
+    ...(records > 0 ? [counted(records, 'record')] : []),
+    ...(fields > 0 ? [`${counted(fields, 'field')} of ${stored}`] : []),
+  ]
+  return parts.join(' and ')
+}
+
+/** The kind of a rejected record. */
+export function rejectedNoun({ isField }: { isField: boolean }): string {
+  return isField ? 'field of a stored record' : 'record'
+}
+
 /** The counts of a run by subject, with their words and members. */
 export const RUN_COUNTS = {
   scopes: [
@@ -141,6 +156,7 @@ export const RUN_COUNTS = {
     ['changed', 'recordsUpdated'],
     ['unchanged', 'recordsUnchanged'],
     ['rejected', 'recordsRejected'],
+    ['field(s) of stored records rejected', 'fieldsRejected'],
   ],
 } as const
 

@@ -59,6 +59,9 @@ export const RunSchema = z
         'Number of scopes in the catalog at its start, as the denominator of its progress.',
       ),
     ...countFields,
+    fieldsRejected: z
+      .number()
+      .describe('Rejected fields of stored records: `rejected` less `recordsRejected`.'),
   })
   .meta({ id: 'Run' })
 

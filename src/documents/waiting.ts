@@ -91,6 +91,7 @@ export const RejectedRecordSchema = z
     record: z.string().describe('JSON text as received, cut after 2,000 characters.'),
     isCut: z.boolean(),
     isWhole: z.boolean().describe('True if nothing of it is stored: its run is partial.'),
+    isField: z.boolean().describe('True for a field of a record that was stored without it.'),
     firstSeenAt: z.date(),
     lastSeenAt: z.date().describe('Continuous refresh updates it at most once per hour.'),
     times: z.number().describe('How often it was received.'),

@@ -169,7 +169,7 @@ describe('of organizations', () => {
         kind: 'rejected',
         urgency: 'medium',
         count: 1,
-        sentence: `1 record could not be stored, in organization "${organizationId}".`,
+        sentence: `1 record was rejected, in organization "${organizationId}".`,
       },
     ])
     await live.run()

@@ -52,7 +52,7 @@ test('the overview says whether last night succeeded, when the next run is due, 
   expect(words).toMatch(
     /people are missing from \d+ listings?, and collab-sync removed none of them, in /,
   )
-  expect(words).toContain(`1 record could not be stored, in organization "${whole}".`)
+  expect(words).toContain(`1 record was rejected, in organization "${whole}".`)
   expect(words).toMatch(/The last 30 days .* partial [0-9a-f]{8} /)
   expect(words).toMatch(/[\d,]+ of [\d,]+ scopes are stale/)
 })

@@ -115,9 +115,8 @@ function describeProblem(
 
 function describeLost({ records, reason }: RowOf<typeof rejected.wholeOfRun>): string | null {
   if (records === 0) return null
-  const what = `${counted(records, 'whole record')} ${records === 1 ? 'was' : 'were'}`
   const why = reason === null ? '' : records === 1 ? ` (${reason})` : ` (mostly: ${reason})`
-  return `${what} rejected${why}: correct them at the service, or set them aside.`
+  return `The run rejected ${counted(records, 'record')} that ${records === 1 ? 'was' : 'were'} not set aside${why}.`
 }
 
 function describeFailures(causes: readonly FailureCause[], hasResponse: boolean): string | null {

@@ -6,6 +6,7 @@ import {
   counted,
   describeCounts,
   describeHeld,
+  describeRejected,
   describeRequest,
   duration,
   NO_WORKER,
@@ -110,7 +111,7 @@ async function runContent({ database }: PageContext, run: RunDetails) {
       {run.refused.length > 0 && <Refused listings={run.refused} />}
       {run.rejected > 0 && (
         <p class="notice warn">
-          {counted(run.rejected, 'record')} could not be stored in full.{' '}
+          The run rejected {describeRejected(run.recordsRejected, run.fieldsRejected)}.{' '}
           <a href={`/held?run=${run.runId}#rejected`}>See why</a>
         </p>
       )}
