@@ -110,6 +110,26 @@ describe.each(PAGES)('%s', (page) => {
   })
 })
 
+test('sources, SQL and tests cite only pages, and sections of them, that are there', () => {
+  const cited = ['src', 'sql', 'jobs', 'test'].flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+      .filter((name) => /\.(?:[jt]sx?|sql|md)$/.test(name))
+      .flatMap((name) => {
+        const file = `${folder}/${name}`
+        const citations = read(file).matchAll(/([\w./-]*\w\.md)\b`?(?:, ([A-Z][\w ]*))?/g)
+        return [...citations].map(([, page = '', section]) => ({ file, page, section }))
+      }),
+  )
+  expect(cited.length).toBeGreaterThan(50)
+  const isKnown = ({ file, page, section = '' }: (typeof cited)[number]): boolean => {
+    const path = [page, join(dirname(file), page)].find(isThere)
+    if (path === undefined) return false
+    const headings = [...read(path).matchAll(/^#+ (.+)$/gm)].map(([, heading]) => heading)
+    return section === '' || headings.includes(section)
+  }
+  expect(cited.filter((one) => !isKnown(one))).toEqual([])
+})
+
 describe('the image', () => {
   const dockerfile = read('Dockerfile')
   const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, paths = '']) =>

@@ -84,7 +84,7 @@ const CAUSES_NAMED = 3
 /** HTTP codes that show that an operation is not available at all. */
 const GATE_STATUSES = new Set([400, 403, 404, 405, 409, 410, 422, 501])
 
-/** Each operation needs one series of the service's client SDK (service-api.md, Versioning). */
+/** Each operation needs one series of the service's client SDK (docs/SERVICE.md, Get Comments). */
 const GATES: Readonly<Record<FailureCause['operation'], string>> = {
   users: 'Get Users is for client SDK v3 or earlier',
   comments:

@@ -124,7 +124,7 @@ class Client {
   }
 
   /**
-   * Users by one of the six documented filters (service-api.md, Endpoints, 2).
+   * Users by one of the six documented filters (docs/SERVICE.md, Get Users).
    * @throws CallError when there is no usable response after all tries; the signal's reason when it aborts; DrainingError after
    *   `close`
    */
@@ -132,7 +132,7 @@ class Client {
     return this.#fetch('users', filter, call)
   }
 
-  /** Comments of one annotation (service-api.md, Endpoints, 1). Throws as `getUsers` does. */
+  /** Comments of one annotation (docs/SERVICE.md, Get Comments). Throws as `getUsers` does. */
   getComments(filter: CommentsFilter, call: Call = {}): Promise<ServiceResponse> {
     return this.#fetch('comments', filter, call)
   }

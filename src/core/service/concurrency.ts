@@ -33,8 +33,8 @@ const EWMA_WEIGHT = 0.1
 const MIN_HALVING_MS = 1000
 
 /**
- * The limit of calls in flight in one process; callers wait in a WaitLine. The service's limits are not shown (service-api.md,
- * Limits), so the limit adapts (AIMD): it starts at the user's own number, halves when the service is overloaded or a call times out,
+ * The limit of calls in flight in one process; callers wait in a WaitLine. The service's limits are not known
+ * (docs/SERVICE.md, What is not known), so the limit adapts (AIMD): it starts at the user's own number, halves when the service is overloaded or a call times out,
  * and rises by one for each `limit` successes.
  */
 export class ConcurrencyLimit {
