@@ -64,6 +64,13 @@ describe('docs/FAILURES.md', () => {
   })
 })
 
+test('docs/OPERATING.md leaves measured figures to docs/PERFORMANCE.md', () => {
+  const sizing = read('docs/OPERATING.md').split('## Sizing')[1]!.split('\n## ')[0]!
+  const rows = sizing.match(/^\| (?:CPU|memory|PostgreSQL, disk) +\|.*/gm) ?? []
+  expect(rows).toHaveLength(3)
+  expect(rows.filter((row) => /\d/.test(row) || !row.includes('](PERFORMANCE.md#'))).toEqual([])
+})
+
 test('`erase --help` and docs/PRIVACY.md name the same spellings of an address', () => {
   const erase = createProgram(() => {}).commands.find((command) => command.name() === 'erase')
   const spellings = 'in any letter case, plain or percent-encoded once'
@@ -150,7 +157,7 @@ test('sources, SQL and tests cite only pages, and sections of them, that are the
   )
   expect(cited.length).toBeGreaterThan(50)
   const isKnown = ({ file, page, section = '' }: (typeof cited)[number]): boolean => {
-    const path = [page, join(dirname(file), page)].find(isThere)
+    const path = [page, join(dirname(file), page), `docs/${page}`].find(isThere)
     if (path === undefined) return false
     const headings = [...read(path).matchAll(/^#+ (.+)$/gm)].map(([, heading]) => heading)
     return section === '' || headings.includes(section)
