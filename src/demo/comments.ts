@@ -43,7 +43,7 @@ const ANNOTATION = 4
 
 const HISTORY_MS = 90 * 24 * 3_600_000
 const LONGEST_THREAD_MS = 14 * 24 * 3_600_000
-const STATUSES = ['resolved', 'updated', 'wontFix'] as const
+const STATUSES = ['added', 'updated'] as const
 
 /** The comments of an annotation, oldest first; their ids are unique within it. */
 export function generatedComments(plan: CommentsPlan, spot: Spot): Comment[] {

@@ -126,7 +126,7 @@ const WORDS: Record<ChangeKind, string> = {
   edit: 'comments edited',
   addComment: 'added',
   deleteComment: 'deleted',
-  restoreComment: 'restored',
+  restoreComment: 'of them restored',
   addUser: 'users joined',
   removeUser: 'left',
   renameUser: 'renamed',
