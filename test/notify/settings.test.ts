@@ -53,7 +53,9 @@ describe('what is refused', () => {
     for (const text of texts) {
       const faults = faultsOf({ [name]: text })
       expect(faults, text).toHaveLength(1)
-      expect(faults[0]).toMatch(new RegExp(`^${name} must .*\\. Example: ${name}=.`))
+      expect(faults[0]).toMatch(
+        new RegExp(`^${name} must .*\\. (Example: ${name}=.|Create one with: echo whsec_)`),
+      )
       if (name.startsWith('NOTIFY')) expect(faults[0]).not.toContain(`"${text}"`)
     }
   })

@@ -1,13 +1,18 @@
 import { EnvironmentError, UsageError } from '../../base/errors.ts'
+import { codeOf } from '../../core/database/connection-errors.ts'
 import { inTime } from '../../core/queue/queue.ts'
+import { duration } from '../../documents/format.ts'
 
 /** The result of one check of `doctor`. */
 export interface Finding {
   readonly check: string
-  /** With `warn` runs still work; `fail` prevents them. */
-  readonly state: 'ok' | 'warn' | 'fail'
+  /**
+   * With `warn` runs still work; `fail` prevents them. `next` is a first step that was not done yet, and `skip` a check that
+   * is not made because its own settings are wrong.
+   */
+  readonly state: 'ok' | 'warn' | 'fail' | 'next' | 'skip'
   readonly found: string
-  /** What to do; absent for `ok`. */
+  /** What to do; absent for `ok` and `skip`. For `next` it is a command. */
   readonly fix?: string
 }
 
@@ -23,19 +28,47 @@ export function fail(check: string, found: string, fix: string): Finding {
   return { check, state: 'fail', found, fix }
 }
 
-/** A finding of an error. The message of an error of collab-sync is the problem, then the fix. */
-export function broken(check: string, error: unknown): Finding {
-  if (error instanceof Error && error.name === 'TimeoutError')
+/** A first step that was not done yet. @param command that does it */
+export function next(check: string, found: string, command: string): Finding {
+  return { check, state: 'next', found, fix: command }
+}
+
+/** A check that is not made, because its own settings are wrong. */
+export function skip(check: string, found: string): Finding {
+  return { check, state: 'skip', found }
+}
+
+/** A finding of an error. The message of an error of collab-sync is the problem, then the fix. @param patienceMs time limit of the check */
+export function broken(check: string, error: unknown, patienceMs: number): Finding {
+  if (isLate(error))
     return fail(
       check,
-      'no complete response in time',
-      'check its address, the firewall and the load of the server',
+      `no response within ${duration(patienceMs)}`,
+      'try again in a moment; if it stays, check the address, the firewall, and the load of the server',
     )
   const message = error instanceof Error ? error.message : String(error)
   if (!(error instanceof EnvironmentError || error instanceof UsageError))
-    return fail(check, `it failed: ${message}`, 'fix what the message names')
+    return fail(
+      check,
+      message,
+      FIXES[codeOf(error) ?? ''] ??
+        'try again; if it stays, report it as a bug of collab-sync, with the log of that server',
+    )
   const [found = '', ...fix] = message.split(/(?<=\.) (?=[A-Z])/)
   return fail(check, found, fix.join(' ') || 'fix that first')
+}
+
+/** What to do about errors of PostgreSQL, by SQLSTATE. */
+const FIXES: Record<string, string> = {
+  '25006': 'set DATABASE_URL to the primary, or turn off default_transaction_read_only',
+  '42501': 'use the role that ran collab-sync migrate',
+  '53100': 'free disk space on the server of PostgreSQL',
+}
+
+/** Whether a time limit ended the work. A connection that it broke reports "The operation was aborted". */
+export function isLate(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  return ['AbortError', 'TimeoutError'].includes(error.name) || isLate(error.cause)
 }
 
 /** Runs one check. An error is a finding, so that the other checks continue. @param patienceMs time limit */
@@ -47,6 +80,6 @@ export async function guarded(
   try {
     return [await inTime(work(), patienceMs)].flat()
   } catch (error) {
-    return [broken(check, error)]
+    return [broken(check, error, patienceMs)]
   }
 }
