@@ -166,13 +166,13 @@ service corrects the record or you set it aside. Setting aside applies to the co
 version of it, is reported again.`)
 
 export const DOCTOR =
-  prose(`Checks settings, service, PostgreSQL, tables, queue, clocks, catalog and schedule, shows open problems, and says how to
+  prose(`Checks settings, service, PostgreSQL, tables, queue, clocks and catalog, shows the open problems of status, and says how to
 fix each problem. It changes nothing and makes one harmless call to the service (Get Users of one organization). A row "next"
 names a first step that is not done yet, such as migrate or catalog import, and is no failure. Exit codes: 0 no check fails
 (there may be warnings and next steps), 2 a check fails.
 
 With --notify, it only sends a test message to each receiver of NOTIFY_URL and shows the responses. Exit codes: 0 all receivers
-accepted it, 1 one did not, 2 NOTIFY_URL is not set or its settings are wrong: nothing was sent.`)
+accepted it, 2 one did not, or a setting is wrong.`)
 
 export const PSQL = prose(
   `Opens psql, the client program of PostgreSQL, on the database of the settings. An embedded PostgreSQL runs until psql ends.`,

@@ -1,10 +1,10 @@
+import * as catalog from '../../core/database/statements/catalog.ts'
 import { hasEmbeddedPostgres } from '../../worker/embedded/home.ts'
 import { counted } from '../../documents/format.ts'
 import type { Log } from '../../base/log.ts'
 import { printable } from '../../base/printable.ts'
-import type { SettingGroup } from '../../settings/setting.ts'
+import { readSettings } from '../../settings/settings.ts'
 import type { ServiceSettings } from '../../settings/settings.ts'
-import { SETTINGS } from '../../settings/table.ts'
 import type { Settings } from '../../settings/table.ts'
 import { openStore } from '../../worker/store.ts'
 import { checkStore } from '../doctor/check-database.ts'
@@ -12,7 +12,7 @@ import { testNotify } from '../doctor/check-notify.ts'
 import { checkQueue } from '../doctor/check-queue.ts'
 import { checkService } from '../doctor/check-service.ts'
 import { checkSettings } from '../doctor/check-settings.ts'
-import { broken, fail, guarded, next, skip } from '../doctor/finding.ts'
+import { broken, guarded, next, skip } from '../doctor/finding.ts'
 import type { Finding } from '../doctor/finding.ts'
 import { EXIT } from '../exit.ts'
 import { note, paint, print, printJson } from '../output.ts'
@@ -26,131 +26,71 @@ const WHOLE_MS = 4_000
 const SERVICE_LEAST_MS = 1_500
 
 /**
- * `collab-sync doctor`: checks everything that a run needs. Exit code 2 if a run would fail. With --notify, only sends a test
- * message to each receiver of NOTIFY_URL. Exit code 1 if one does not accept it, 2 if there is none or its settings are wrong.
+ * `collab-sync doctor`: checks everything that a run needs. With `notify`, it sends a test message to each receiver instead.
+ * Exit code 2 if a run would fail, or a receiver does not accept the message.
  */
-export async function doctor({
-  json,
-  notify,
-}: {
-  json?: boolean
-  notify?: boolean
-}): Promise<number> {
-  const { findings, failed } = notify ? await sendTests() : await checkAll()
+export async function doctor(options: { json?: boolean; notify?: boolean }): Promise<number> {
+  const findings = await (options.notify
+    ? testNotify(readSettings(process.env, { need: ['http'] }))
+    : checkAll())
   const isOk = !findings.some(({ state }) => state === 'fail')
-  if (json) printJson({ ok: isOk, findings })
+  if (options.json) printJson({ ok: isOk, findings })
   else print(describe(findings))
-  return isOk ? EXIT.done : failed
+  return isOk ? EXIT.done : EXIT.usage
 }
 
-/** The findings, and the exit code if one of them fails. */
-interface Outcome {
-  readonly findings: readonly Finding[]
-  readonly failed: number
-}
-
-async function sendTests(): Promise<Outcome> {
-  const only = [SETTINGS.notifyUrls, SETTINGS.notifySecret]
-  const { findings, settings } = checkSettings(process.env, { need: ['http'], only })
-  if (settings === null || findings.some(({ state }) => state === 'fail'))
-    return { findings, failed: EXIT.usage }
-  if (settings.notifyUrls === undefined) {
-    const fix = `for example NOTIFY_URL=${SETTINGS.notifyUrls.example}`
-    return { findings: [fail('notify', 'NOTIFY_URL is not set.', fix)], failed: EXIT.usage }
-  }
-  return { findings: await testNotify(settings), failed: EXIT.failed }
-}
-
-async function checkAll(): Promise<Outcome> {
+async function checkAll(): Promise<Finding[]> {
   const startedAtMs = performance.now()
-  const need = ['service', 'database', 'queue', 'http'] as const
-  const { findings: ofSettings, settings, wrong } = checkSettings(process.env, { need })
-  const findings = [...ofSettings]
-  const outcome = { findings, failed: EXIT.usage }
-  /** A row for a check whose own settings are wrong. */
-  const skipped = (check: string, group: SettingGroup): Finding[] => {
-    const names = wrong.filter((each) => each.group === group).map(({ name }) => name)
-    if (settings !== null && names.length === 0) return []
-    return [skip(check, `not checked: correct ${names.join(', ') || 'the settings'} first`)]
-  }
-  const withoutQueue = skipped('queue', 'queue')
-  const withoutDatabase = skipped('PostgreSQL', 'database')
-  const withoutService = skipped('service', 'service')
-  if (settings === null) {
-    findings.push(...withoutDatabase, ...withoutQueue, ...withoutService)
-    return outcome
-  }
+  const { findings, settings, wrong } = checkSettings(process.env)
+  if (settings === null) return [...findings, skip('service')]
   const log = quietLog(settings)
   const { redisUrl, queuePrefix: prefix } = settings
+  const withQueue = !wrong.has('queue')
   const onRedis =
-    redisUrl === undefined
-      ? null
-      : checkQueue({ kind: 'redis', url: redisUrl, prefix }, { log, patienceMs: PATIENCE_MS })
-  let organizationId: string | null = null
-  if (withoutDatabase.length > 0) findings.push(...withoutDatabase)
-  else {
-    const checked = await checkTables(settings, withoutQueue.length === 0 && onRedis === null, log)
-    findings.push(...checked.findings)
-    ;({ organizationId } = checked)
-  }
-  findings.push(...withoutQueue, ...((await onRedis) ?? []))
+    withQueue && redisUrl !== undefined
+      ? checkQueue({ kind: 'redis', url: redisUrl, prefix }, { log, patienceMs: PATIENCE_MS })
+      : null
+  const { found, organizationId = null } = wrong.has('database')
+    ? { found: [skip('PostgreSQL')] }
+    : await checkTables(settings, withQueue && onRedis === null, log)
+  const queue = withQueue ? await onRedis : [skip('queue')]
   const leftMs = Math.round(WHOLE_MS - (performance.now() - startedAtMs))
   const timeoutMs = Math.max(leftMs, SERVICE_LEAST_MS)
-  const ofService =
-    withoutService.length > 0
-      ? withoutService
-      : await guarded('service', WHOLE_MS + SERVICE_LEAST_MS, () =>
-          checkService(settings as ServiceSettings & Settings, organizationId, timeoutMs),
-        )
-  findings.push(...ofService)
-  return outcome
+  const service = wrong.has('service')
+    ? [skip('service')]
+    : await guarded('service', WHOLE_MS, () =>
+        checkService(settings as ServiceSettings & Settings, organizationId, timeoutMs),
+      )
+  return [...findings, ...found, ...(queue ?? []), ...service]
 }
 
-/** Checks PostgreSQL, and the queue if it is there. @param withQueue whether to check it */
+/** Checks PostgreSQL, and the queue if it is there. @returns also an organization of the catalog for the call to the service */
 async function checkTables(
   settings: Settings,
   withQueue: boolean,
   log: Log,
-): Promise<{ findings: Finding[]; organizationId: string | null }> {
+): Promise<{ found: Finding[]; organizationId?: string | undefined }> {
   const isEmbedded = settings.databaseUrl === undefined
   if (isEmbedded && !hasEmbeddedPostgres(settings.home)) {
-    const found = `not created yet: migrate creates an embedded one in ${settings.home}; set DATABASE_URL to use your own`
-    return { findings: [next('PostgreSQL', found, 'collab-sync migrate')], organizationId: null }
+    const missing = `not created yet: migrate creates an embedded one in ${settings.home}; set DATABASE_URL to use your own`
+    return { found: [next('PostgreSQL', missing, 'collab-sync migrate')] }
   }
-  const late = new AbortController()
-  let patience: NodeJS.Timeout | undefined
-  try {
-    const store = await openStore(settings, {
-      log,
-      applicationName: 'doctor',
-      say: note,
-      signal: late.signal,
-      waitMs: WAIT_MS,
-    })
-    // Starting an embedded one, which takes longer, is not counted.
-    patience = setTimeout(() => late.abort(), PATIENCE_MS)
-    try {
-      const { findings, isReachable, organizationId } = await checkStore(
-        store,
-        settings,
-        PATIENCE_MS,
-      )
-      // Do not report the same fault twice.
-      const isReported = !isReachable && store.queuePlace.url === store.databaseUrl
-      const queue =
-        withQueue && !isReported
-          ? await checkQueue(store.queuePlace, { log, patienceMs: PATIENCE_MS })
-          : []
-      return { findings: [...findings, ...queue], organizationId }
-    } finally {
-      // Everything is read by now.
-      await store.close().catch(() => {})
-    }
-  } catch (error) {
-    return { findings: [broken('PostgreSQL', error, PATIENCE_MS)], organizationId: null }
-  } finally {
-    clearTimeout(patience)
-  }
+  // Starting an embedded one takes longer.
+  const patience = isEmbedded ? undefined : AbortSignal.timeout(PATIENCE_MS)
+  const opening = { log, applicationName: 'doctor', say: note, signal: patience, waitMs: WAIT_MS }
+  const store = await openStore(settings, opening).catch((error: unknown) => error as Error)
+  if (store instanceof Error) return { found: [broken('PostgreSQL', store, PATIENCE_MS)] }
+  const { findings, isReachable } = await checkStore(store, settings, PATIENCE_MS)
+  // Do not report the same fault twice.
+  const isReported = !isReachable && store.queuePlace.url === store.databaseUrl
+  const queue =
+    withQueue && !isReported
+      ? await checkQueue(store.queuePlace, { log, patienceMs: PATIENCE_MS })
+      : []
+  // Its failure is that of a check above.
+  const organization = await catalog.anyOrganization.first(store.database).catch(() => undefined)
+  await store.close().catch(() => {})
+  return { found: [...findings, ...queue], ...organization }
 }
 
 const MARKS: Record<Finding['state'], string> = {

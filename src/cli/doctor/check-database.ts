@@ -1,24 +1,18 @@
 import { readRefresh } from '../../client/freshness.ts'
-import { readSchedule } from '../../client/schedule.ts'
 import { countCatalog } from '../../features/catalog/catalog-change.ts'
 import { DEAD_AFTER_S } from '../../core/database/claims.ts'
 import { readHeldBack } from '../../features/export/changes.ts'
 import { requireDefinitions } from '../../core/database/definitions.ts'
 import { readApplied, requireSchema } from '../../core/database/schema.ts'
-import {
-  checkDatabase,
-  describeDatabase,
-  isConnectionLost,
-} from '../../core/database/connection-errors.ts'
+import { checkDatabase, describeDatabase } from '../../core/database/connection-errors.ts'
 import { rolledBack } from '../../core/database/pool.ts'
 import type { Database } from '../../core/database/pool.ts'
 import type { RowOf } from '../../core/database/statement.ts'
-import * as catalogStatements from '../../core/database/statements/catalog.ts'
 import * as attention from '../../core/database/statements/attention.ts'
 import * as serverStatements from '../../core/database/statements/server.ts'
 import * as stored from '../../core/database/statements/definitions.ts'
 import * as workers from '../../core/database/statements/workers.ts'
-import { counted, duration, time } from '../../documents/format.ts'
+import { counted, duration } from '../../documents/format.ts'
 import { inTime } from '../../core/queue/queue.ts'
 import { RATE_LIMIT_NAME } from '../../core/rate-limit/limiter.ts'
 import { postgresStore } from '../../core/rate-limit/stores.ts'
@@ -26,7 +20,7 @@ import type { Settings } from '../../settings/table.ts'
 import type { Store } from '../../worker/store.ts'
 import { describeHolder } from '../commands/changes.ts'
 import { checkNotify } from './check-notify.ts'
-import { broken, fail, isLate, next, ok, warn } from './finding.ts'
+import { broken, fail, isAway, next, ok, warn } from './finding.ts'
 import type { Finding } from './finding.ts'
 
 /** With the queue in PostgreSQL, a larger clock difference orders events wrongly. */
@@ -34,85 +28,58 @@ const SKEW_WARN_MS = 1_000
 /** An even larger one takes jobs from workers that process them: locks last 15 s. */
 const SKEW_FAIL_MS = 10_000
 
-export interface CheckedDatabase {
-  readonly findings: Finding[]
-  readonly isReachable: boolean
-  /** An organization of the catalog for the call to the service; null if there is none. */
-  readonly organizationId: string | null
-}
-
 /**
- * Checks the connection to PostgreSQL, its version, rights, tables, clock, catalog and schedule, and writes and rolls back a row.
- * If it stops responding meanwhile, this is a finding of PostgreSQL, and the checks without a response have none of their own.
- * @param patienceMs time limit of all checks; the caller's signal also breaks the connections then
+ * Checks the connection to PostgreSQL, its version, rights, tables, clock and catalog, and writes and rolls back a row.
+ * If it stops responding meanwhile, its own row reports this, and the checks without a response have no row.
+ * @param patienceMs of each check; the caller's signal may limit all of them
  */
 export async function checkStore(
   store: Store,
   settings: Settings,
   patienceMs: number,
-): Promise<CheckedDatabase> {
+): Promise<{ findings: Finding[]; isReachable: boolean }> {
   const { database } = store
-  const startedAtMs = performance.now()
+  const place = describeDatabase(database)
   const lost: { name: string; error: unknown }[] = []
   const check = async (name: string, work: () => Promise<Finding | Finding[]>) => {
     try {
-      const leftMs = startedAtMs + patienceMs - performance.now()
-      return [await inTime(work(), Math.max(1, Math.round(leftMs)))].flat()
+      return [await inTime(work(), patienceMs)].flat()
     } catch (error) {
-      if (!isLate(error) && !isConnectionLost(error)) return [broken(name, error, patienceMs)]
+      if (!isAway(error)) return [broken(name, error, patienceMs)]
       lost.push({ name, error })
       return []
     }
   }
-  let server: Server
-  try {
-    server = await inTime(
-      checkDatabase(database).then(() => describeServer(database)),
-      patienceMs,
-    )
-  } catch (error) {
-    const finding = broken('PostgreSQL', error, patienceMs)
-    const found = isLate(error) ? `${describeDatabase(database)}: ${finding.found}` : finding.found
-    return { findings: [{ ...finding, found }], isReachable: false, organizationId: null }
-  }
+  const opening = checkDatabase(database).then(() => describeServer(database))
+  const server = await inTime(opening, patienceMs).catch((error: unknown) => error as Error)
+  if (server instanceof Error)
+    return { findings: [broken('PostgreSQL', server, patienceMs, place)], isReachable: false }
   const schema = await check('tables', () => tables(database))
-  const hasTables = schema.length > 0 && schema.every(({ state }) => state === 'ok')
-  let organizationId: string | null = null
-  const checks = hasTables
+  const checks = schema.some(({ state }) => state === 'ok')
     ? await Promise.all([
         check('writes', () => writes(database)),
         check('definitions', () => definitions(database, settings)),
-        check('catalog', async () => {
-          organizationId =
-            (await catalogStatements.anyOrganization.first(database))?.organizationId ?? null
-          return catalog(database)
-        }),
+        check('catalog', () => catalog(database)),
         check('refresh', () => checkRefresh(database)),
-        check('schedule', () => schedule(database, settings)),
         check('workers', () => frozenWorkers(database)),
         check('open problems', () => openProblems(database)),
         check('feed of changes', () => heldBackFeed(database)),
         check('notify', () => checkNotify(database, settings.notifyUrls ?? [])),
       ])
-    : []
+    : [schema.length > 0 ? rights(server) : []]
   const others = [
-    ...(hasTables || lost.length > 0 ? [] : rights(server)),
     ...schema,
     clock(server, store),
     ...(await check('collation', () => checkCollation(database, server.version))),
     ...checks.flat(),
   ]
-  const place = `${server.version} at ${describeDatabase(database)}`
   const [first] = lost
+  const names = lost.map(({ name }) => name).join(', ')
   const connection =
     first === undefined
-      ? ok('PostgreSQL', `${place}, role ${server.role}, ${server.size}`)
-      : fail(
-          'PostgreSQL',
-          `${place}: ${isLate(first.error) ? `no response within ${duration(patienceMs)}` : 'the connection was lost'} during the check of ${lost.map(({ name }) => name).join(', ')}`,
-          'try again in a moment; if it stays, check the load of the server, and its locks (select * from pg_stat_activity)',
-        )
-  return { findings: [connection, ...others], isReachable: first === undefined, organizationId }
+      ? ok('PostgreSQL', `${server.version} at ${place}, role ${server.role}, ${server.size}`)
+      : broken('PostgreSQL', first.error, patienceMs, `${place}, during the check of ${names}`)
+  return { findings: [connection, ...others], isReachable: first === undefined }
 }
 
 /** The server, and the rights of the role. `size` is that of the database, such as `12 MB`. */
@@ -236,12 +203,6 @@ export async function checkRefresh(database: Database): Promise<Finding[]> {
   if (fault !== null) return [fail('refresh', fault, fix)]
   const bound = duration(boundS * 1000)
   return [ok('refresh', `${budget} calls per second check every scope within ${bound}`)]
-}
-
-async function schedule(database: Database, settings: Settings): Promise<Finding> {
-  const { cron, timeZone, next: nextAt } = await readSchedule(database, settings)
-  if (cron === null || nextAt === null) return ok('schedule', 'no nightly run is scheduled')
-  return ok('schedule', `${cron} (${timeZone}), next at ${time(nextAt)} if a worker is running`)
 }
 
 async function frozenWorkers(database: Database): Promise<Finding[]> {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { UsageError } from '../../base/errors.ts'
 import type { Database } from '../../core/database/pool.ts'
 import * as notify from '../../core/database/statements/notify.ts'
 import { counted, time } from '../../documents/format.ts'
@@ -38,11 +39,11 @@ export async function checkNotify(
   })
 }
 
-/** Sends a test message to each receiver of NOTIFY_URL, once. */
-export async function testNotify({
-  notifyUrls = [],
-  notifySecret,
-}: NotifySettings): Promise<Finding[]> {
+/** Sends a test message to each receiver of NOTIFY_URL, once. @throws UsageError if there is none */
+export async function testNotify(settings: NotifySettings): Promise<Finding[]> {
+  const { notifyUrls = [], notifySecret } = settings
+  if (notifyUrls.length === 0)
+    throw new UsageError('NOTIFY_URL is not set: there is no receiver to test.')
   const receivers = receiversOf(notifyUrls)
   const test = { kind: 'test', at: new Date().toISOString() } as const
   return Promise.all(

@@ -9,7 +9,7 @@ import { onRedis, redisInfo, requireVersion } from '../../core/queue/redis.ts'
 import type { RedisPlace } from '../../core/queue/redis.ts'
 import { RATE_LIMIT_NAME } from '../../core/rate-limit/limiter.ts'
 import { redisStore } from '../../core/rate-limit/stores.ts'
-import { broken, fail, guarded, isLate, next, ok, warn } from './finding.ts'
+import { broken, fail, guarded, isAway, next, ok, warn } from './finding.ts'
 import type { Finding } from './finding.ts'
 
 /** Checks the connection, version, memory and persistence of the queue, and adds and removes a job. @param patienceMs of each check */
@@ -71,7 +71,7 @@ async function checkRateLimit(place: RedisPlace, patienceMs: number): Promise<Fi
 }
 
 function refused(check: string, error: unknown, patienceMs: number): Finding {
-  if (error instanceof EnvironmentError || error instanceof UsageError || isLate(error))
+  if (error instanceof EnvironmentError || error instanceof UsageError || isAway(error))
     return broken(check, error, patienceMs)
   const message = refusalOf(error)
   const known = FIXES.find(([code]) => message.includes(code))?.[1]

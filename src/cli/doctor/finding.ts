@@ -1,5 +1,5 @@
 import { EnvironmentError, UsageError } from '../../base/errors.ts'
-import { codeOf } from '../../core/database/connection-errors.ts'
+import { codeOf, isConnectionLost } from '../../core/database/connection-errors.ts'
 import { inTime } from '../../core/queue/queue.ts'
 import { duration } from '../../documents/format.ts'
 
@@ -34,29 +34,33 @@ export function next(check: string, found: string, command: string): Finding {
 }
 
 /** A check that is not made, because its own settings are wrong. */
-export function skip(check: string, found: string): Finding {
-  return { check, state: 'skip', found }
+export function skip(check: string): Finding {
+  return { check, state: 'skip', found: 'not checked, because its settings are wrong' }
 }
 
-/** A finding of an error. The message of an error of collab-sync is the problem, then the fix. @param patienceMs time limit of the check */
-export function broken(check: string, error: unknown, patienceMs: number): Finding {
-  if (isLate(error))
-    return fail(
-      check,
-      `no response within ${duration(patienceMs)}`,
-      'try again in a moment; if it stays, check the address, the firewall, and the load of the server',
-    )
+/**
+ * A finding of an error. The message of an error of collab-sync is the problem, then the fix.
+ * @param patienceMs time limit of the check
+ * @param place of a server that does not respond, unless the error names it
+ */
+export function broken(check: string, error: unknown, patienceMs: number, place = ''): Finding {
   const message = error instanceof Error ? error.message : String(error)
+  if (isAway(error)) {
+    const problem = isLate(error)
+      ? `no response within ${duration(patienceMs)}`
+      : `the connection was lost (${message})`
+    return fail(check, [place, problem].filter(Boolean).join(': '), AWAY_FIX)
+  }
   if (!(error instanceof EnvironmentError || error instanceof UsageError))
-    return fail(
-      check,
-      message,
-      FIXES[codeOf(error) ?? ''] ??
-        'try again; if it stays, report it as a bug of collab-sync, with the log of that server',
-    )
+    return fail(check, message, FIXES[codeOf(error) ?? ''] ?? UNKNOWN_FIX)
   const [found = '', ...fix] = message.split(/(?<=\.) (?=[A-Z])/)
   return fail(check, found, fix.join(' ') || 'fix that first')
 }
+
+const AWAY_FIX =
+  'try again in a moment; if it stays, check the address, the firewall, and the load and the locks of the server'
+const UNKNOWN_FIX =
+  'try again; if it stays, report it as a bug of collab-sync, with the log of that server'
 
 /** What to do about errors of PostgreSQL, by SQLSTATE. */
 const FIXES: Record<string, string> = {
@@ -65,10 +69,17 @@ const FIXES: Record<string, string> = {
   '53100': 'free disk space on the server of PostgreSQL',
 }
 
+/** Whether a server did not respond, or closed the connection. */
+export function isAway(error: unknown): boolean {
+  return isLate(error) || (!(error instanceof EnvironmentError) && isConnectionLost(error))
+}
+
 /** Whether a time limit ended the work. A connection that it broke reports "The operation was aborted". */
-export function isLate(error: unknown): boolean {
+function isLate(error: unknown): boolean {
   if (!(error instanceof Error)) return false
-  return ['AbortError', 'TimeoutError'].includes(error.name) || isLate(error.cause)
+  // ioredis has no name for it.
+  const isTimeout = error.message === 'Command timed out'
+  return isTimeout || /^(Abort|Timeout)Error$/.test(error.name) || isLate(error.cause)
 }
 
 /** Runs one check. An error is a finding, so that the other checks continue. @param patienceMs time limit */
