@@ -171,7 +171,9 @@ select r.rejected_record_id, r.run_id, r.at, r.operation, r.organization_id, r.d
             where x.document_key = d.document_key and x.annotation_id = r.annotation_id and x.active
           ))
       ))
-  ) as is_open
+  ) as is_open,
+  -- Two equal records are no field: the second one is rejected, and nothing is lost.
+  not r.is_whole and r.reason not like '% is in the response twice, with equal content' as is_field
 from sync.rejected_records r
 left join sync.set_aside_records s using (digest);
 comment on view sync.unstored_records is 'Rejected records with their state. A run is partial if it receives a whole record that was not dismissed.';
@@ -194,6 +196,7 @@ comment on column sync.unstored_records.first_seen_at is 'As in sync.rejected_re
 comment on column sync.unstored_records.last_seen_at is 'As in sync.rejected_records.';
 comment on column sync.unstored_records.times is 'As in sync.rejected_records.';
 comment on column sync.unstored_records.gone_at is 'As in sync.rejected_records.';
+comment on column sync.unstored_records.is_field is 'True for a field of a record that was stored without it; false for a rejected record. The two are counted apart.';
 comment on column sync.unstored_records.is_open is 'True if it needs a decision: the last response of its scope contained it, it was not dismissed, and the catalog lists the scope.';
 
 create table sync.held (
@@ -204,6 +207,7 @@ create table sync.held (
   batch_key integer not null,
   scope_key integer not null,
   users_before integer not null,
+  users_returned integer not null default 0,
   repeats smallint not null default 0,
   is_loss boolean not null default true,
   kind text not null check (kind in ('organization', 'document', 'group')),
@@ -229,6 +233,7 @@ comment on column sync.held.resolved_at is 'When the removal was decided or the 
 comment on column sync.held.batch_key is 'The batch of the listing''s scope.';
 comment on column sync.held.scope_key is 'Internal key of the organization, document or user group.';
 comment on column sync.held.users_before is 'Number of users in the listing before.';
+comment on column sync.held.users_returned is 'Number of users in this response.';
 comment on column sync.held.repeats is 'Number of later scheduled runs that received the same response.';
 comment on column sync.held.is_loss is 'True if too many users are missing; false if the response may be incomplete: then the next complete response decides.';
 comment on column sync.held.kind is 'Whose listing it is: organization, document or group.';

@@ -26,23 +26,49 @@ comment on column sync.open_holds.at is 'When the response was first received.';
 comment on column sync.open_holds.is_failing is 'Whether the last check of the listing failed.';
 comment on column sync.open_holds.is_overdue is 'Whether the last check did not fail and the last successful one is older than promised.';
 
+create view sync.held_users as
+select h.held_id, h.run_id, h.organization_id, m.user_id collate "C" as user_id
+from sync.open_holds
+join sync.held h using (held_id)
+cross join unnest(h.missing_user_ids) m (user_id);
+comment on view sync.held_users is 'Users missing from the listings of sync.open_holds. Key: held_id, user_id. A user can be missing from several listings: people are the distinct pairs of organization_id and user_id.';
+comment on column sync.held_users.held_id is 'As in sync.held.';
+comment on column sync.held_users.run_id is 'As in sync.held.';
+comment on column sync.held_users.organization_id is 'The organization of the listing and of the user.';
+comment on column sync.held_users.user_id is 'A user who is missing from the response and stays in the listing.';
+
+create view sync.attention_parts as
+select 'held' as kind, organization_id, count(distinct user_id) as part
+from sync.held_users
+group by 2
+union all
+select 'rejected', organization_id, count(*) filter (where is_field)
+from sync.unstored_records
+where is_open
+group by 2;
+comment on view sync.attention_parts is 'A second count for the sentence of an open problem. Key: kind, organization_id.';
+comment on column sync.attention_parts.kind is 'As in sync.attention.';
+comment on column sync.attention_parts.organization_id is 'As in sync.attention.';
+comment on column sync.attention_parts.part is 'For held, people who are missing from the listings; for rejected, the fields among its count.';
 
 create function sync.counted(n bigint, noun text) returns text
 language sql immutable parallel safe
-return to_char(n, 'FM999,999,999,999') || ' ' || noun || case n when 1 then '' else 's' end;
-comment on function sync.counted(bigint, text) is 'A number with its noun: 1 scope, 1,000 scopes.';
+return to_char(n, 'FM999,999,999,999') || ' ' || case when n = 1 then noun when noun = 'person' then 'people' else noun || 's' end;
+comment on function sync.counted(bigint, text) is 'A number with its noun: 1 scope, 1,000 scopes, 2 people.';
 
-create function sync.attention_sentence(kind text, count bigint, organizations bigint, organization_id text) returns text
+create function sync.attention_sentence(kind text, count bigint, part bigint, organizations bigint, organization_id text) returns text
 language sql stable parallel safe
 return case kind
     when 'failing' then sync.counted(count, 'scope') || ' failed at the last check, in '
     when 'overdue' then sync.counted(count, 'scope') || case count when 1 then ' was' else ' were' end || ' not checked within FRESHNESS_PROMISE, in '
     when 'never_checked' then sync.counted(count, 'scope') || case count when 1 then ' was' else ' were' end || ' never checked, in '
-    when 'held' then sync.counted(count, 'listing') || ' lost so many users that collab-sync removed none of them, in '
-    when 'rejected' then sync.counted(count, 'record') || ' could not be stored, in '
+    when 'held' then sync.counted(part, 'person') || case part when 1 then ' is' else ' are' end || ' missing from ' || sync.counted(count, 'listing') || ', and collab-sync removed none of them, in '
+    when 'rejected' then concat_ws(' and ', case when count > part then sync.counted(count - part, 'record') end,
+      case when part > 0 then sync.counted(part, 'field') || case part when 1 then ' of a stored record' else ' of stored records' end end)
+      || case count when 1 then ' was' else ' were' end || ' rejected, in '
   end
   || case organizations when 1 then 'organization ' || to_json(organization_id) || '.' else sync.counted(organizations, 'organization') || '.' end;
-comment on function sync.attention_sentence(text, bigint, bigint, text) is 'The sentence of sync.attention for kinds that are counted by organization.';
+comment on function sync.attention_sentence(text, bigint, bigint, bigint, text) is 'The sentence of sync.attention for kinds that are counted by organization.';
 
 -- One row per organization for problems of organizations, one row per other problem. Only the column words contains
 -- texts from outside (the service, a database).
@@ -98,7 +124,7 @@ with scopes as (
 )
 select b.kind, case b.kind when 'failing' then 'high' when 'overdue' then 'high' when 'never_checked' then 'low' else 'medium' end as urgency,
   b.organization_id, b.count::bigint as count, b.since, b.latest,
-  sync.attention_sentence(b.kind, b.count::bigint, 1, b.organization_id) as sentence,
+  sync.attention_sentence(b.kind, b.count::bigint, p.part, 1, b.organization_id) as sentence,
   case b.kind
     when 'failing' then coalesce('`collab-sync run --failed-of ' || left(f.run_id::text, 8) || '` retries the failed scopes.', '`collab-sync run` syncs everything.')
     when 'held' then '`collab-sync status RUN` lists the missing users. Run `collab-sync accept` or `collab-sync refuse`.'
@@ -111,6 +137,7 @@ select b.kind, case b.kind when 'failing' then 'high' when 'overdue' then 'high'
     else '/organizations' end as path,
   null::text as words
 from by_organization b
+left join sync.attention_parts p using (kind, organization_id)
 left join lateral (
   select run_id from sync.failures
   where organization_id = b.organization_id and resolved_at is null
@@ -142,7 +169,7 @@ select 'worker_blocked', 'high', null, count(*), min(problem_since), max(problem
   sync.counted(count(*), 'worker') || ' cannot work.', '`collab-sync doctor` checks the connections.', '/runs',
   (array_agg(worker_id || ': ' || problem order by problem_since, worker_id))[1]
 from workers
-where problem_since < now() - interval '1 minute'
+where problem is not null
 having count(*) > 0
 union all
 select 'no_worker', 'high', null, 1, s.since, s.since,
@@ -248,13 +275,14 @@ create view sync.attention_by_kind as
 select a.kind, min(a.urgency) as urgency, sum(a.count)::bigint as count, count(a.organization_id) as organizations,
   min(a.since) as since, max(a.latest) as latest,
   case when count(*) = 1 then min(a.sentence)
-    else sync.attention_sentence(a.kind, sum(a.count)::bigint, count(a.organization_id), null) end as sentence,
+    else sync.attention_sentence(a.kind, sum(a.count)::bigint, sum(p.part)::bigint, count(a.organization_id), null) end as sentence,
   (array_agg(a.fix order by a.latest desc, a.organization_id))[1] as fix,
   (array_agg(a.path order by a.latest desc, a.organization_id))[1] as path,
   (array_agg(a.words order by a.latest desc))[1] as words,
   to_jsonb((array_agg(jsonb_build_object('organizationId', a.organization_id, 'count', a.count) order by a.count desc, a.organization_id)
     filter (where a.organization_id is not null))[1:5]) as first
 from sync.attention a
+left join sync.attention_parts p using (kind, organization_id)
 group by a.kind;
 comment on view sync.attention_by_kind is 'sync.attention aggregated by kind.';
 comment on column sync.attention_by_kind.kind is 'As in reporting.attention.';

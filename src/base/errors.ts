@@ -32,7 +32,7 @@ export class CursorGoneError extends UsageError {
 export type FailureKind =
   'retry' | 'throttled' | 'refused' | 'credentials' | 'unreachable' | 'unknown'
 
-/** The two operations of the service, in the words of `contract.md`. */
+/** The two operations of the service: Get Users and Get Comments (docs/SERVICE.md). */
 export type Operation = 'users' | 'comments'
 
 /** A call to the service without a usable response. Never holds a credential. */
@@ -41,7 +41,7 @@ export class CallError extends Error {
   readonly kind: FailureKind
   /** HTTP status; null where there was no response. */
   readonly httpStatus: number | null
-  /** `error.status` of the body (service-api.md, Errors); our own word in lower case where the body has none, such as `timeout` or `bad_body`. */
+  /** `error.status` of the body (docs/SERVICE.md, Errors); our own word in lower case where the body has none, such as `timeout` or `bad_body`. */
   readonly errorStatus: string | null
   /** The service's own time until a retry, not capped; null where it sent none. */
   readonly retryAfterMs: number | null

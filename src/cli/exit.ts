@@ -6,7 +6,7 @@ import { describeUnreachable } from '../core/service/reach.ts'
 import { readSettings } from '../settings/settings.ts'
 import { note } from './output.ts'
 
-/** Exit codes of contract.md, "Commands". */
+/** Exit codes, as README.md lists them. */
 export const EXIT = { done: 0, failed: 1, usage: 2, partial: 3, unwritten: 4 } as const
 
 /** The exit code for the status of a run. */

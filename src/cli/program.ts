@@ -45,7 +45,7 @@ export function createProgram(onExitCode: (code: number) => void): Command {
 /** They print no document, or one per line. */
 const WITHOUT_JSON = ['worker', 'serve', 'psql', 'changes']
 
-/** Adds `--json` to each command that prints data (contract.md, Commands) and does not define its own. */
+/** Adds `--json` to each command that prints data and does not define its own. */
 function addJsonOption(command: Command): void {
   for (const each of command.commands) addJsonOption(each)
   const isDefined = command.options.some(({ long }) => long === '--json')

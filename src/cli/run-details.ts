@@ -9,12 +9,14 @@ import {
   describeFailure,
   describeCounts,
   describeHeld,
+  describeRejected,
   describeRequest,
   describeStates,
   duration,
   FAILURE_STATES,
   NO_WORKER,
   nothingToRetry,
+  rejectedNoun,
   RUN_COUNTS,
   RUN_TIMES,
   scopePath,
@@ -65,6 +67,7 @@ export function describeRun(run: RunDetails): string {
     ]),
     ...failuresOf(run),
     ...heldOf(run),
+    ...refusedOf(run),
     ...actionsOf(run),
     ...rejectedOf(run),
     ...(run.workersGone ? ['', `  ${paint.yellow(LEFT_ALONE)}`] : []),
@@ -168,7 +171,7 @@ export function failuresTable(failures: readonly Failure[]): string {
 function heldOf(run: RunDetails): string[] {
   if (run.held.listings === 0) return []
   return [
-    heading(`Held removals: ${describeHeld(run.held.listings)}`),
+    heading(`Held removals: ${describeHeld(run.held)}`),
     heldTable(run.held.first),
     `  Remove these users: collab-sync accept ${shortId(run.runId)}. Keep them: collab-sync refuse ${shortId(run.runId)} --reason TEXT`,
   ]
@@ -177,18 +180,30 @@ function heldOf(run: RunDetails): string[] {
 /** A table of held listings. */
 export function heldTable(held: readonly HeldListing[]): string {
   return table(
-    [...numberColumns('id'), 'listing', ...numberColumns('users', 'missing'), 'since'],
-    held.map((one) => [
-      String(one.heldId),
-      shorten(
-        `${one.kind} ${[one.organizationId, one.documentId, one.organizationUserGroupId].filter(Boolean).join(' / ')}`,
-        60,
-      ),
-      count(one.usersBefore),
-      count(one.usersMissing),
-      time(one.at),
-    ]),
+    [...numberColumns('id'), 'listing', ...numberColumns('users', 'returned', 'missing'), 'since'],
+    held.map((one) => [...listingCells(one), time(one.at)]),
   )
+}
+
+function refusedOf({ refused }: RunDetails): string[] {
+  if (refused.length === 0) return []
+  const columns = [...numberColumns('id'), 'listing', ...numberColumns('users', 'returned', 'kept')]
+  const rows = refused.map((one) => [
+    ...listingCells(one),
+    one.decidedAt === null ? '' : time(one.decidedAt),
+    shorten(one.decidedBy ?? '', 30),
+    shorten(one.reason ?? '', 60),
+  ])
+  return [heading('Refused removals'), table([...columns, 'refused', 'by', 'reason'], rows)]
+}
+
+function listingCells(one: HeldListing): string[] {
+  const ids = [one.organizationId, one.documentId, one.organizationUserGroupId].filter(Boolean)
+  return [
+    String(one.heldId),
+    shorten(`${one.kind} ${ids.join(' / ')}`, 60),
+    ...[one.usersBefore, one.usersReturned, one.usersMissing].map(count),
+  ]
 }
 
 function actionsOf(run: RunDetails): string[] {
@@ -214,7 +229,7 @@ export function actionsTable(actions: readonly Action[]): string {
 function rejectedOf(run: RunDetails): string[] {
   if (run.rejectedRecords.length === 0) return []
   return [
-    heading('Rejected records'),
+    heading(`Rejected: ${describeRejected(run.recordsRejected, run.fieldsRejected)}`),
     rejectedTable(run.rejectedRecords),
     `  List all open ones: collab-sync rejected --run ${shortId(run.runId)}. Set them aside: collab-sync rejected set-aside ID --reason TEXT`,
   ]
@@ -228,8 +243,7 @@ export function rejectedTable(records: readonly RejectedRecord[]): string {
     String(record.rejectedRecordId),
     time(record.at),
     shorten(scopePath(record), 40),
-    (record.isWhole ? 'whole record' : 'part of it') +
-      (record.setAsideAt === null ? '' : ', set aside'),
+    rejectedNoun(record) + (record.setAsideAt === null ? '' : ', set aside'),
     shorten(record.setAsideReason ?? record.reason, 50),
     shorten(record.record, 40),
   ])

@@ -10,7 +10,7 @@ import * as failures from '../core/database/statements/failures.ts'
 import * as rejected from '../core/database/statements/rejected.ts'
 import * as runs from '../core/database/statements/runs.ts'
 import * as workers from '../core/database/statements/workers.ts'
-import { readHeld } from './waiting.ts'
+import { readHeld, readOfRun } from './waiting.ts'
 
 /** Maximum number of held listings, rejected records, actions and retries. */
 const SHOWN = 10
@@ -37,6 +37,7 @@ export async function readRunDetails(
     actions: await actions.list.all(database, { runId, before: null, limit: SHOWN }),
     held,
     heldWaiting: held.listings,
+    refused: await readOfRun(database, runId, SHOWN, true),
     rejectedRecords:
       run.rejected > 0
         ? await rejected.list.all(database, {

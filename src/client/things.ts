@@ -5,7 +5,7 @@ import type { RowOf } from '../core/database/statement.ts'
 import * as organizations from '../core/database/statements/organizations.ts'
 import * as things from '../core/database/statements/things.ts'
 import { checked } from '../documents/check.ts'
-import { time } from '../documents/format.ts'
+import { count, counted, time } from '../documents/format.ts'
 import {
   BENEATH_STATES,
   idsWithin,
@@ -70,6 +70,7 @@ async function readThing(
   return THING_SCHEMAS[kind].parse({
     ...described,
     ids: request,
+    removal: kind === 'user' && !isDisputed(described.facts) ? null : removalOf(scope),
     checked: {
       at: scope.checkedAt,
       runId,
@@ -116,16 +117,40 @@ async function describeThing(
   }
   const why = await whyInCatalog(database, kind, scope)
   const same = { name: scope.name, record: null, why }
-  if (kind !== 'organization') return { kind, facts: scope, ...same } as Described
+  const { users } = scope
+  const usersReturned = scope.usersReturned ?? users
+  if (kind !== 'organization')
+    return { kind, facts: { ...scope, usersReturned }, ...same } as Described
   const one = { after: null, limit: 1, organizationId }
   return {
     kind,
-    facts: { ...(await organizations.page.one(database, one)), users: scope.users },
+    facts: { ...(await organizations.page.one(database, one)), users, usersReturned },
     ...same,
   }
 }
 
 type Why = Thing['why']
+
+/** Whether the removal of a user from the organization's listing is held, or was refused. */
+function isDisputed(of: object): boolean {
+  const { removalHeldSince, removalRefusedAt } = of as Partial<RowOf<typeof things.user>>
+  return (removalHeldSince ?? removalRefusedAt ?? null) !== null
+}
+
+/** The held or refused removal of a listing. */
+function removalOf(scope: Scope): Thing['removal'] {
+  const { usersReturned, usersMissing, heldRunId: runId, decidedBy: by, reason } = scope
+  const at = scope.removalHeldSince ?? scope.removalRefusedAt
+  if (at === null || usersReturned === null || usersMissing === null || runId === null) return null
+  const state = scope.removalHeldSince === null ? 'refused' : 'held'
+  const why = reason === null ? '' : `: ${reason.replace(/\.$/, '')}`
+  const decision =
+    state === 'refused'
+      ? `${by} refused their removal at ${time(at)}${why}. They are kept until the response changes.`
+      : `Their removal has been held since ${time(at)} and waits for a decision.`
+  const sentence = `The last response for the listing contained ${counted(usersReturned, 'user')}; ${count(usersMissing)} of the ${count(scope.users)} stored users were missing. ${decision}`
+  return { state, usersReturned, usersMissing, at, by, reason, runId, sentence }
+}
 
 function whyComment(row: RowOf<typeof things.comment>, scope: Scope, runId: string | null): Why {
   if (row.deletedAt !== null)
@@ -147,7 +172,7 @@ function whyComment(row: RowOf<typeof things.comment>, scope: Scope, runId: stri
 }
 
 function whyUser(row: RowOf<typeof things.user>, scope: Scope, runId: string | null): Why {
-  const { erasureId, erasedAt, removalHeldSince, removalRefusedAt, removedAt } = row
+  const { erasureId, erasedAt, removedAt } = row
   if (erasureId !== null && erasedAt !== null)
     return {
       state: 'erased',
@@ -157,19 +182,16 @@ function whyUser(row: RowOf<typeof things.user>, scope: Scope, runId: string | n
     }
   if (row.listed) {
     const without = 'The last response for the organization’s listing did not contain the user.'
-    const held = removalHeldSince ?? removalRefusedAt
-    if (held === null)
+    const removal = removalOf(scope)
+    if (removal === null || !isDisputed(row))
       return {
         state: 'here',
         sentence: 'The last good response for the organization’s listing contained the user.',
         at: scope.checkedAt,
         runId,
       }
-    const decision =
-      removalHeldSince === null
-        ? `The removal was refused at ${time(held)}.`
-        : `The removal has been held since ${time(held)} and waits for a decision.`
-    return { state: 'here', sentence: `${without} ${decision}`, at: held, runId: null }
+    const { at, sentence, runId: heldRunId } = removal
+    return { state: 'here', sentence: `${without} ${sentence}`, at, runId: heldRunId }
   }
   if (removedAt === null)
     return {

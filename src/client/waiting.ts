@@ -9,7 +9,7 @@ import {
   RefuseHeldSchema,
   SetAsideBySchema,
 } from '../documents/waiting.ts'
-import type { Held, RejectedChoice } from '../documents/waiting.ts'
+import type { Held, HeldListing, RejectedChoice } from '../documents/waiting.ts'
 import { UsageError } from '../base/errors.ts'
 import { noteAction } from '../core/database/actions.ts'
 import { transaction } from '../core/database/pool.ts'
@@ -29,11 +29,22 @@ export async function readAttention(database: Database): Promise<AttentionByKind
   return rows.map((row) => AttentionByKindSchema.parse(row))
 }
 
-/** The number of held listings of a run, and up to `limit` of them, oldest first. */
+/** The numbers of held listings of a run and of people missing from them, and up to `limit` of the listings, oldest first. */
 export async function readHeld(database: Database, runId: string, limit: number): Promise<Held> {
-  const { held: listings } = await held.count.one(database, { runId })
-  const first = { after: null, limit, mostUsers: MISSING_NAMED, heldId: null, organizationId: null }
-  return { listings, first: listings > 0 ? await held.list.all(database, { runId, ...first }) : [] }
+  const of = { runId, heldId: null, organizationId: null }
+  const counts = await held.count.one(database, of)
+  return { ...counts, first: counts.listings > 0 ? await readOfRun(database, runId, limit) : [] }
+}
+
+/** Up to `limit` listings that a run held: pending approval, or refused. */
+export async function readOfRun(
+  database: Database,
+  runId: string,
+  limit: number,
+  isRefused = false,
+): Promise<HeldListing[]> {
+  const of = { runId, after: null, limit, heldId: null, organizationId: null, isRefused }
+  return held.list.all(database, { ...of, mostUsers: MISSING_NAMED })
 }
 
 export interface HeldUsers {
@@ -138,13 +149,13 @@ export function settlingOn({
   return {
     async acceptHeld(heldId, request = {}) {
       const given = checked(AcceptHeldSchema, request, '')
-      const { runId, users } = await decide(heldId, 'accepted', given)
-      return { runId, accepted: 1, removed: users }
+      const { runId, people } = await decide(heldId, 'accepted', given)
+      return { runId, accepted: 1, removed: people }
     },
     async refuseHeld(heldId, request) {
       const given = checked(RefuseHeldSchema, request, '')
-      const { runId, users } = await decide(heldId, 'refused', given)
-      return { runId, refused: 1, kept: users }
+      const { runId, people } = await decide(heldId, 'refused', given)
+      return { runId, refused: 1, kept: people }
     },
     async setAsideRejectedRecords(choice, { reason }) {
       return { changed: await resolveRejected(database, choice, { by, reason }) }

@@ -11,7 +11,7 @@ import {
 import type { PeoplePlan, User } from './people.ts'
 import { Random, seedOf } from './random.ts'
 
-/** service-api.md, Comment; undocumented members are allowed. */
+/** docs/SERVICE.md, Get Comments; undocumented members are allowed. */
 export interface Comment {
   commentId: number
   commentText?: string

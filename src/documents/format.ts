@@ -3,6 +3,7 @@ import type { AttentionByKind } from './attention.ts'
 import type { Failure, FailuresByState, Run, RunDetails } from './run.ts'
 import { describeScope } from './scope.ts'
 import type { SomeThingIds } from './thing.ts'
+import type { Held } from './waiting.ts'
 import { printable } from '../base/printable.ts'
 
 /** `1,234,567`. */
@@ -10,8 +11,9 @@ export function count(n: number): string {
   return n.toLocaleString('en-US')
 }
 
-/** A number and its noun: `1 scope`, `1,200 scopes`. */
+/** A number and its noun, as `sync.counted`: `1 scope`, `1,200 scopes`, `2 people`. */
 export function counted(n: number, noun: string): string {
+  if (n !== 1 && noun === 'person') return `${count(n)} people`
   return `${count(n)} ${noun}${n === 1 ? '' : 's'}`
 }
 
@@ -101,9 +103,24 @@ export function describeFailure(failed: {
 export const NO_WORKER =
   'No worker is running. The run continues when one starts (`collab-sync worker`).'
 
-/** Describes held listings. */
-export function describeHeld(listings: number): string {
-  return `${counted(listings, 'listing')} lost so many users that collab-sync removed none of them.`
+/** Describes held listings, as `sync.attention`. */
+export function describeHeld({ listings, people }: Pick<Held, 'listings' | 'people'>): string {
+  return `${counted(people, 'person')} ${people === 1 ? 'is' : 'are'} missing from ${counted(listings, 'listing')}, and collab-sync removed none of them.`
+}
+
+/** Describes rejected records and fields, as `sync.attention`: `3 records and 2 fields of stored records`. */
+export function describeRejected(records: number, fields: number): string {
+  const stored = fields === 1 ? 'a stored record' : 'stored records'
+  const parts = [
+    ...(records > 0 ? [counted(records, 'record')] : []),
+    ...(fields > 0 ? [`${counted(fields, 'field')} of ${stored}`] : []),
+  ]
+  return parts.join(' and ')
+}
+
+/** The kind of a rejected record. */
+export function rejectedNoun({ isField }: { isField: boolean }): string {
+  return isField ? 'field of a stored record' : 'record'
 }
 
 /** The counts of a run by subject, with their words and members. */
@@ -139,6 +156,7 @@ export const RUN_COUNTS = {
     ['changed', 'recordsUpdated'],
     ['unchanged', 'recordsUnchanged'],
     ['rejected', 'recordsRejected'],
+    ['field(s) of stored records rejected', 'fieldsRejected'],
   ],
 } as const
 

@@ -83,7 +83,8 @@ export const OrganizationSchema = ChecksSchema.extend({
   active: z.boolean(),
   comments: z.number(),
   held: z.number(),
+  refused: z.number(),
 }).meta({ id: 'Organization' })
 
-/** An organization that is not `active` has no scopes. `comments` are live ones, `held` the listings that are pending approval. */
+/** An organization that is not `active` has no scopes. `comments` are live ones, `held` the listings whose removal is pending approval, `refused` those whose removal was refused. */
 export type OrganizationFreshness = z.output<typeof OrganizationSchema>

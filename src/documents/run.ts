@@ -3,7 +3,7 @@ import { SHOWN_COUNTS } from './counts.ts'
 import { ActionSchema, JobRequestedBySchema } from './action.ts'
 import { AddSchema } from './catalog-line.ts'
 import { id, RunIdSchema, text } from './check.ts'
-import { HeldSchema, RejectedRecordSchema } from './waiting.ts'
+import { HeldListingSchema, HeldSchema, RejectedRecordSchema } from './waiting.ts'
 import { OfRunRequestSchema, PageRequestSchema } from './page.ts'
 import {
   OperationSchema,
@@ -59,6 +59,9 @@ export const RunSchema = z
         'Number of scopes in the catalog at its start, as the denominator of its progress.',
       ),
     ...countFields,
+    fieldsRejected: z
+      .number()
+      .describe('Rejected fields of stored records: `rejected` less `recordsRejected`.'),
   })
   .meta({ id: 'Run' })
 
@@ -126,7 +129,17 @@ export const FailuresRequestSchema = OfRunRequestSchema.extend({
 
 export const WaitSchema = z
   .object({
-    kind: z.enum(['throttled', 'rate_limit', 'away', 'overtaken', 'queue', 'paused', 'idle']),
+    kind: z.enum([
+      'throttled',
+      'rate_limit',
+      'rate_limit_store',
+      'away',
+      'overtaken',
+      'retry',
+      'queue',
+      'paused',
+      'idle',
+    ]),
     since: z.date(),
     until: z.date().nullable().describe('When the next attempt starts, if known.'),
     givesUpAt: z.date().nullable().describe('When the wait ends without success.'),
@@ -149,6 +162,9 @@ export const RunDetailsSchema = RunSchema.extend({
   actions: z.array(ActionSchema).describe('The last ten actions of users, including the request.'),
   held: HeldSchema.describe('Listings that this run held and that are pending approval.'),
   heldWaiting: z.number().describe('Number of these listings.'),
+  refused: z
+    .array(HeldListingSchema)
+    .describe('The first ten listings that this run held and whose removal was refused.'),
   rejectedRecords: z
     .array(RejectedRecordSchema)
     .describe('The last ten that were not stored later.'),

@@ -164,21 +164,25 @@ const time = z.date().nullable()
 const FACTS = {
   organization: {
     active: z.boolean().describe('In the catalog'),
-    users: z.number().describe('Users in the last listing'),
+    users: z.number().describe('Users'),
+    usersReturned: z.number().describe('Users in the last good response'),
     scopes: z.number().describe('Scopes'),
     annotations: z.number().describe('Annotations'),
     comments: z.number().describe('Live comments'),
     failing: z.number().describe('Failing scopes'),
     stale: z.number().describe('Stale scopes'),
-    held: z.number().describe('Held removals'),
+    held: z.number().describe('Listings with a held removal'),
+    refused: z.number().describe('Listings with a refused removal'),
   },
   userGroup: {
     active: z.boolean().describe('In the catalog'),
-    users: z.number().describe('Users in the last listing'),
+    users: z.number().describe('Users'),
+    usersReturned: z.number().describe('Users in the last good response'),
   },
   document: {
     active: z.boolean().describe('In the catalog'),
-    users: z.number().describe('Users in the last listing'),
+    users: z.number().describe('Users'),
+    usersReturned: z.number().describe('Users in the last good response'),
     annotations: z.number().describe('Annotations'),
     comments: z.number().describe('Live comments'),
     failing: z.number().describe('Failing annotations'),
@@ -209,7 +213,7 @@ const FACTS = {
   user: {
     name: z.string().nullable().describe('Name'),
     email: z.string().nullable().describe('E-mail'),
-    listed: z.boolean().describe('In the organization’s listing'),
+    listed: z.boolean().describe('Stored as a user of the organization'),
     documents: z.number().describe('Documents'),
     userGroups: z.number().describe('User groups'),
     firstSeenAt: z.date().describe('First seen'),
@@ -233,6 +237,21 @@ const common = {
       runId: RunIdSchema.nullable(),
     })
     .describe('Why it exists, or was removed.'),
+  removal: z
+    .object({
+      state: z.enum(['held', 'refused']),
+      usersReturned: z.number().describe('Users in the last response for the listing.'),
+      usersMissing: z.number().describe('Users who are missing from that response and are kept.'),
+      at: z.date().describe('When it was first held, or when it was refused.'),
+      by: z.string().nullable().describe('Who refused it.'),
+      reason: z.string().nullable(),
+      runId: RunIdSchema.describe('The run that last received the response.'),
+      sentence: z.string(),
+    })
+    .nullable()
+    .describe(
+      'The held or refused removal of users from the listing; for a user, of this user from the organization’s listing. Null if there is none.',
+    ),
   checked: z
     .object({
       at: time.describe('When the last successful check began; null if there was none.'),

@@ -134,7 +134,7 @@ describe('of organizations', () => {
       {
         kind: 'held',
         count: 1,
-        sentence: `1 listing lost so many users that collab-sync removed none of them, in organization "${organizationId}".`,
+        sentence: `12 people are missing from 1 listing, and collab-sync removed none of them, in organization "${organizationId}".`,
       },
     ])
     const heldId = await one('select held_id::int from sync.held where resolved_at is null')
@@ -169,7 +169,7 @@ describe('of organizations', () => {
         kind: 'rejected',
         urgency: 'medium',
         count: 1,
-        sentence: `1 record could not be stored, in organization "${organizationId}".`,
+        sentence: `1 record was rejected, in organization "${organizationId}".`,
       },
     ])
     await live.run()

@@ -117,12 +117,32 @@ test('the first steps have one order in the README, the help, the demo and .env.
     [...text.matchAll(/\.env\b(?=\W)|(?<=collab-sync )(migrate|catalog import|doctor|run)\b/g)].map(
       ([step]) => step,
     )
-  const section = read('README.md').split('## Get started')[1]!.split('npx collab-sync worker')[0]!
+  const section = read('README.md').split('## Get started')[1]!.split('\n## ')[0]!
   for (const text of [section, FIRST_STEPS, read('.env.example').split('\n\n')[0]!])
     expect([...new Set(orderIn(text))]).toEqual(steps)
   // Help and demo print the same steps.
   for (const page of ['src/cli/help.ts', 'src/cli/commands/demo.ts'])
     expect(read(page)).toMatch(/^(\$\{|    )FIRST_STEPS[},]/m)
+})
+
+test('sources, SQL and tests cite only pages, and sections of them, that are there', () => {
+  const cited = ['src', 'sql', 'jobs', 'test'].flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+      .filter((name) => /\.(?:[jt]sx?|sql|md)$/.test(name))
+      .flatMap((name) => {
+        const file = `${folder}/${name}`
+        const citations = read(file).matchAll(/([\w./-]*\w\.md)\b`?(?:, ([A-Z][\w ]*))?/g)
+        return [...citations].map(([, page = '', section]) => ({ file, page, section }))
+      }),
+  )
+  expect(cited.length).toBeGreaterThan(50)
+  const isKnown = ({ file, page, section = '' }: (typeof cited)[number]): boolean => {
+    const path = [page, join(dirname(file), page)].find(isThere)
+    if (path === undefined) return false
+    const headings = [...read(path).matchAll(/^#+ (.+)$/gm)].map(([, heading]) => heading)
+    return section === '' || headings.includes(section)
+  }
+  expect(cited.filter((one) => !isKnown(one))).toEqual([])
 })
 
 describe('the image', () => {

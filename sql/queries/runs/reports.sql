@@ -1,6 +1,6 @@
 -- Runs with their counts, newest first: the final counts, or the current sums of the items of an open run.
 -- Params: $1 runIds?, $2 limit, $3 deadAfterS (seconds without a heartbeat after which a worker is considered dead).
--- Never null: read_at, counts of a report, workers_gone.
+-- Never null: read_at, counts of a report, fields_rejected, workers_gone.
 select r.run_id, r.trigger, r.status, r.scope, r.requested_at, r.started_at, r.finished_at, r.stopping, r.problem, r.retry_of,
   r.failing,
   (select a.by from sync.actions a where a.run_id = r.run_id and a.action = 'run_requested') as requested_by,
@@ -28,6 +28,7 @@ select r.run_id, r.trigger, r.status, r.scope, r.requested_at, r.started_at, r.f
     coalesce(t.service_ms, r.service_ms) as service_ms, coalesce(t.waited_ms, r.waited_ms) as waited_ms,
     coalesce(t.waited_throttled_ms, r.waited_throttled_ms) as waited_throttled_ms,
     coalesce(t.database_ms, r.database_ms) as database_ms, coalesce(t.cpu_ms, r.cpu_ms) as cpu_ms /* end */,
+  coalesce(t.rejected - t.records_rejected, r.rejected - r.records_rejected) as fields_rejected,
   r.finished_at is null and not exists (
     select from sync.workers where heartbeat_at >= now() - make_interval(secs => $3)
   ) as workers_gone

@@ -4,9 +4,9 @@ import type { Database } from '../../core/database/pool.ts'
 import * as holds from '../../core/database/statements/held.ts'
 import type { AcceptedHeld, HeldListing, RefusedHeld } from '../../documents/waiting.ts'
 import { UsageError } from '../../base/errors.ts'
-import { count, counted } from '../../documents/format.ts'
+import { count, counted, describeHeld } from '../../documents/format.ts'
 import { processUser } from '../../base/process-user.ts'
-import { decideHeld } from '../../core/sync/held.ts'
+import { countHeld, decideHeld } from '../../core/sync/held.ts'
 import type { HeldChoice } from '../../core/sync/held.ts'
 import { note, print, printJson } from '../output.ts'
 import { heldTable } from '../run-details.ts'
@@ -47,23 +47,28 @@ export async function decide(
       after: null,
       limit: LISTINGS_SHOWN,
       mostUsers: USERS_NAMED,
+      isRefused: false,
     })
     if (dryRun && json) printJson(held)
-    else if (held.length > 0) show(held, state, dryRun ? print : note)
-    else if (dryRun) print('No held removal is pending approval.')
+    else if (held.length > 0) {
+      const say = dryRun ? print : note
+      say(describeHeld(await countHeld({ database }, choice)))
+      show(held, state, say)
+    }
+    if (dryRun && !json && held.length === 0) print('No held removal is pending approval.')
     if (dryRun) return
     const decision = { resolution: state, by: processUser(), reason }
-    const { listings, users, left, fault } = await decideHeld({ database }, choice, decision)
+    const { listings, people, left, fault } = await decideHeld({ database }, choice, decision)
     const { runId } = choice
     if (json)
       printJson(
         state === 'accepted'
-          ? ({ runId, accepted: listings, removed: users } satisfies AcceptedHeld)
-          : ({ runId, refused: listings, kept: users } satisfies RefusedHeld),
+          ? ({ runId, accepted: listings, removed: people } satisfies AcceptedHeld)
+          : ({ runId, refused: listings, kept: people } satisfies RefusedHeld),
       )
     else
       print(
-        `${counted(listings, 'listing')} ${state}: ${counted(users, 'user')} ${state === 'accepted' ? 'removed' : 'kept'}.${left === 0 ? '' : ` Not decided: ${counted(left, 'listing')}.`}`,
+        `The removal is ${state}: ${counted(people, 'person')} ${state === 'accepted' ? 'removed from' : 'kept in'} ${counted(listings, 'listing')}.${left === 0 ? '' : ` Not decided: ${counted(left, 'listing')}.`}`,
       )
     if (fault !== undefined) throw fault
   })

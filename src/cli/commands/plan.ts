@@ -1,5 +1,5 @@
 import { UsageError } from '../../base/errors.ts'
-import { count, counted, scopePath } from '../../documents/format.ts'
+import { count, counted, describeRejected, scopePath } from '../../documents/format.ts'
 import { printable } from '../../base/printable.ts'
 import { planRun } from '../../features/check/plan.ts'
 import type { PlannedRun, PlannedScope } from '../../features/check/plan.ts'
@@ -62,15 +62,18 @@ function jsonPage(): typeof TEXT_PAGE {
 }
 
 function describeChanges(
-  changes: Pick<PlannedScope, 'added' | 'changed' | 'removed' | 'held' | 'rejected' | 'failure'>,
+  changes: Pick<
+    PlannedScope,
+    'added' | 'changed' | 'removed' | 'held' | 'rejected' | 'fieldsRejected' | 'failure'
+  >,
 ): string {
-  const { added, changed, removed, held, rejected, failure } = changes
+  const { added, changed, removed, held, rejected, fieldsRejected: fields, failure } = changes
   return [
     added > 0 ? `${count(added)} added` : '',
     changed > 0 ? `${count(changed)} changed` : '',
     removed > 0 ? `${count(removed)} removed` : '',
     held > 0 ? `${counted(held, 'removal')} held` : '',
-    rejected > 0 ? `${count(rejected)} rejected` : '',
+    rejected > 0 ? `${describeRejected(rejected - fields, fields)} rejected` : '',
     failure === null ? '' : `failed: ${printable(failure)}`,
   ]
     .filter(Boolean)

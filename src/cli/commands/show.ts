@@ -145,6 +145,9 @@ function describe(thing: Thing, limit: number | undefined): string {
   return [
     `${KIND_NAMES[kind]} ${paint.bold(scopePath(ids))}${called}: ${painted(why.state)}`,
     `  ${printable(why.sentence)}${byRun(why.runId)}`,
+    ...(thing.removal === null || kind === 'user'
+      ? []
+      : [`  ${paint.yellow(printable(thing.removal.sentence))}${byRun(thing.removal.runId)}`]),
     ...(thing.isErasing
       ? [`  ${paint.yellow('An erasure is in progress: some texts may not be rewritten yet.')}`]
       : []),

@@ -77,6 +77,12 @@ export interface CallReport extends Pick<
   readonly isRetry: boolean
 }
 
+/** The load of the client. */
+export interface Load extends ConcurrencySnapshot {
+  /** Calls that were sent, and whose response has not come or is being received: they have memory, a permit and a slot. */
+  readonly inFlight: number
+}
+
 /** The client of the service; tests replace it. Safe to call from many places at once. */
 export type CollabApi = Pick<Client, keyof Client>
 
@@ -118,7 +124,7 @@ class Client {
   }
 
   /**
-   * Users by one of the six documented filters (service-api.md, Endpoints, 2).
+   * Users by one of the six documented filters (docs/SERVICE.md, Get Users).
    * @throws CallError when there is no usable response after all tries; the signal's reason when it aborts; DrainingError after
    *   `close`
    */
@@ -126,14 +132,17 @@ class Client {
     return this.#fetch('users', filter, call)
   }
 
-  /** Comments of one annotation (service-api.md, Endpoints, 1). Throws as `getUsers` does. */
+  /** Comments of one annotation (docs/SERVICE.md, Get Comments). Throws as `getUsers` does. */
   getComments(filter: CommentsFilter, call: Call = {}): Promise<ServiceResponse> {
     return this.#fetch('comments', filter, call)
   }
 
   /** Calls in flight, and the limit that the load of the service allows. */
-  concurrency(): ConcurrencySnapshot {
-    return this.#concurrency.snapshot()
+  concurrency(): Load {
+    const snapshot = this.#concurrency.snapshot()
+    // A call takes its permit first, and is sent as soon as it has its slot.
+    const { waiting: slots } = this.#options.sharedRateLimit.snapshot()
+    return { ...snapshot, inFlight: snapshot.permits - slots }
   }
 
   /** What the calls of this process wait for now; null where they are sent at once, or there are none. */

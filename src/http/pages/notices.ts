@@ -8,9 +8,9 @@ const NOTICES = {
   'run-cancelled': () =>
     'The run is cancelled. No further calls are made; data already written is kept.',
   'held-refused': (kept: number, listings: number, left: number) =>
-    decided(`The removal is refused: ${counted(kept, 'user')} kept in`, listings, left),
+    decided(`The removal is refused: ${counted(kept, 'person')} kept in`, listings, left),
   'held-accepted': (removed: number, listings: number, left: number) =>
-    decided(`The removal is accepted: ${counted(removed, 'user')} left`, listings, left),
+    decided(`The removal is accepted: ${counted(removed, 'person')} removed from`, listings, left),
   'rejected-set-aside': (records: number) =>
     `${counted(records, 'record')} set aside: the same content makes no later run partial.`,
   hinted: (annotations: number) =>
@@ -48,7 +48,6 @@ export function noticeOf(query: unknown): string | null {
 
 /** @param left listings without a decision: another decision or run came first, or the work stopped */
 function decided(what: string, listings: number, left: number): string {
-  const where = listings === 1 ? 'the listing' : counted(listings, 'listing')
   const others = left === 0 ? '' : ` Not decided: ${counted(left, 'listing')}. Check again.`
-  return `${what} ${where}.${others}`
+  return `${what} ${counted(listings, 'listing')}.${others}`
 }

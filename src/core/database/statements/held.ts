@@ -46,11 +46,14 @@ export const byOrganization = new Statement<
   neverNull: 'usersMissing',
 })
 
-/** Number of held removals pending approval, of one run or in total. */
-export const count = new Statement<{ runId: string | null }, { held: number }>('held/count', {
-  parameters: 'runId',
-  columns: 'held',
-  neverNull: 'held',
+/** Number of held removals pending approval, and of the people missing from them: of all, or of a listing, a run or an organization. */
+export const count = new Statement<
+  { heldId: number | null; runId: string | null; organizationId: string | null },
+  { listings: number; people: number }
+>('held/count', {
+  parameters: 'heldId runId organizationId',
+  columns: 'listings people',
+  neverNull: 'listings people',
 })
 
 /** Records an operator's decision on a held removal. */
@@ -59,7 +62,7 @@ export const decide = new Statement<
   null
 >('held/decide', { parameters: 'heldId resolution by reason' })
 
-/** A page of held removals pending approval, oldest first. */
+/** A page of held removals, pending approval or refused, oldest first. */
 export const list = new Statement<
   {
     runId: string | null
@@ -68,6 +71,7 @@ export const list = new Statement<
     mostUsers: number
     heldId: number | null
     organizationId: string | null
+    isRefused: boolean
   },
   {
     heldId: number
@@ -78,14 +82,18 @@ export const list = new Statement<
     documentId: string | null
     organizationUserGroupId: string | null
     usersBefore: number
+    usersReturned: number
     repeats: number
     usersMissing: number
     firstMissingUserIds: readonly string[]
+    decidedAt: Date | null
+    decidedBy: string | null
+    reason: string | null
   }
 >('held/list', {
-  parameters: 'runId after limit mostUsers heldId organizationId',
+  parameters: 'runId after limit mostUsers heldId organizationId isRefused',
   columns:
-    'heldId runId at kind organizationId documentId organizationUserGroupId usersBefore repeats usersMissing firstMissingUserIds',
+    'heldId runId at kind organizationId documentId organizationUserGroupId usersBefore usersReturned repeats usersMissing firstMissingUserIds decidedAt decidedBy reason',
   neverNull: 'usersMissing firstMissingUserIds',
 })
 
@@ -104,11 +112,12 @@ export const note = new Statement<
     usersBefore: number
     missingUserIds: readonly string[]
     isLoss: boolean
+    usersReturned: number
   },
   { repeats: number | null }
 >('held/note', {
   parameters:
-    'runId isScheduled batchKey kind scopeKey organizationId documentId userGroupId contentDigest usersBefore missingUserIds isLoss',
+    'runId isScheduled batchKey kind scopeKey organizationId documentId userGroupId contentDigest usersBefore missingUserIds isLoss usersReturned',
   columns: 'repeats',
 })
 

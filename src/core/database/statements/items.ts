@@ -86,6 +86,12 @@ export const commit = new Statement<
   isPrepared: true,
 })
 
+/** Counts an attempt whose claim failed, which claim itself could not count. */
+export const failClaim = new Statement<{ runId: string; itemId: number }, { attempts: number }>(
+  'items/fail-claim',
+  { parameters: 'runId itemId', columns: 'attempts' },
+)
+
 /** Returns an item that the worker cannot process. This does not count as an attempt, and another worker claims it. */
 export const giveBack = new Statement<{ runId: string; itemId: number; workerId: string }, null>(
   'items/give-back',

@@ -23,6 +23,7 @@ export const list = new Statement<
     record: string
     isCut: boolean
     isWhole: boolean
+    isField: boolean
     firstSeenAt: Date
     lastSeenAt: Date
     times: number
@@ -34,9 +35,9 @@ export const list = new Statement<
 >('rejected/list', {
   parameters: 'runId before limit mostCharacters isSetAside',
   columns:
-    'rejectedRecordId runId at operation organizationId documentId annotationId organizationUserGroupId reason record isCut isWhole firstSeenAt lastSeenAt times goneAt setAsideAt setAsideBy setAsideReason',
+    'rejectedRecordId runId at operation organizationId documentId annotationId organizationUserGroupId reason record isCut isWhole isField firstSeenAt lastSeenAt times goneAt setAsideAt setAsideBy setAsideReason',
   neverNull:
-    'rejectedRecordId runId at operation reason record isCut isWhole firstSeenAt lastSeenAt times',
+    'rejectedRecordId runId at operation reason record isCut isWhole isField firstSeenAt lastSeenAt times',
 })
 
 /** Records that rejected records are gone: their scopes returned a complete response without them. */

@@ -140,14 +140,15 @@ export const reports = new Statement<
     waitedThrottledMs: number
     databaseMs: number
     cpuMs: number
+    fieldsRejected: number
     workersGone: boolean
   }
 >('runs/reports', {
   parameters: 'runIds limit deadAfterS',
   columns:
-    'runId trigger status scope requestedAt startedAt finishedAt stopping problem retryOf failing requestedBy scopesExpected readAt calls retries scopesPlanned scopesSucceeded scopesFailed scopesHeld scopesSkipped recordsReceived recordsInserted recordsUpdated recordsUnchanged recordsRejected recordsNull organizationsDone documentsDone groupsDone annotationsDone usersWritten usersRemoved membersRemoved commentsWritten commentsDeleted rejected serviceMs waitedMs waitedThrottledMs databaseMs cpuMs workersGone',
+    'runId trigger status scope requestedAt startedAt finishedAt stopping problem retryOf failing requestedBy scopesExpected readAt calls retries scopesPlanned scopesSucceeded scopesFailed scopesHeld scopesSkipped recordsReceived recordsInserted recordsUpdated recordsUnchanged recordsRejected recordsNull organizationsDone documentsDone groupsDone annotationsDone usersWritten usersRemoved membersRemoved commentsWritten commentsDeleted rejected serviceMs waitedMs waitedThrottledMs databaseMs cpuMs fieldsRejected workersGone',
   neverNull:
-    'readAt scopesPlanned scopesSucceeded scopesFailed scopesHeld scopesSkipped recordsReceived recordsInserted recordsUpdated recordsUnchanged recordsRejected recordsNull organizationsDone documentsDone groupsDone annotationsDone usersWritten usersRemoved membersRemoved commentsWritten commentsDeleted rejected serviceMs waitedMs waitedThrottledMs databaseMs cpuMs workersGone',
+    'readAt scopesPlanned scopesSucceeded scopesFailed scopesHeld scopesSkipped recordsReceived recordsInserted recordsUpdated recordsUnchanged recordsRejected recordsNull organizationsDone documentsDone groupsDone annotationsDone usersWritten usersRemoved membersRemoved commentsWritten commentsDeleted rejected serviceMs waitedMs waitedThrottledMs databaseMs cpuMs fieldsRejected workersGone',
 })
 
 /** The runs that retried failed scopes of a run, newest first. */

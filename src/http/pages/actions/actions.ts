@@ -62,7 +62,7 @@ const HeldFields = z.object({
   run: z.uuid().optional(),
   organization: id.optional(),
   listings: z.coerce.number().optional(),
-  users: z.coerce.number().optional(),
+  people: z.coerce.number().optional(),
   responses: z.string().optional(),
   reason: z.string().max(1000).optional(),
 })
@@ -72,7 +72,10 @@ type HeldFields = z.output<typeof HeldFields>
 /** Decides on held listings as the question showed them: of an organization, of a run, or one. */
 function heldAction(
   name: 'accept' | 'refuse',
-  words: Pick<Question, 'title' | 'words' | 'isDanger' | 'reason'> & { effect: string },
+  words: Pick<Question, 'title' | 'words' | 'isDanger' | 'reason'> & {
+    from: string
+    effect: string
+  },
 ): Action<HeldFields> {
   return {
     name,
@@ -80,13 +83,13 @@ function heldAction(
     async confirm({ database }, fields) {
       const counts = await countHeld({ database }, choiceOf(fields))
       if (counts.listings === 0) throw new UsageError(HELD_CHANGED)
-      const { listings, users, responses } = counts
-      const { effect, ...question } = words
+      const { listings, people, responses } = counts
+      const { effect, from: _, ...question } = words
       return {
         ...question,
-        words: `${words.words} ${counted(users, 'user')}${listings === 1 ? '' : ` (${counted(listings, 'listing')})`}`,
+        words: `${words.words} ${counted(people, 'person')} ${words.from} ${counted(listings, 'listing')}`,
         sentences: [`${await describeHeld(database, fields)}:`, describeLacking(counts), effect],
-        carries: { listings, users, responses },
+        carries: { listings, people, responses },
         back: '/held',
       }
     },
@@ -94,14 +97,14 @@ function heldAction(
       const isAccepted = name === 'accept'
       const given = { reason: reason || undefined }
       checked(isAccepted ? AcceptHeldSchema : RefuseHeldSchema, given, '')
-      const { listings = 0, users = 0, responses = '' } = fields
+      const { listings = 0, people = 0, responses = '' } = fields
       const done = await decideHeld(
         { database },
         choiceOf(fields),
         { resolution: isAccepted ? 'accepted' : 'refused', by, reason: reason || null },
-        { listings, users, responses },
+        { listings, people, responses },
       )
-      const counts = [done.users, done.listings, done.left]
+      const counts = [done.people, done.listings, done.left]
       return pathWithNotice('/held', isAccepted ? 'held-accepted' : 'held-refused', counts)
     },
   }
@@ -129,6 +132,7 @@ async function describeHeld(
 export const acceptHeld = heldAction('accept', {
   title: 'Accept the removal?',
   words: 'Remove',
+  from: 'from',
   effect:
     'The users leave, as in the response of the service. Their rows stay, with the time at which they left. If a later response contains them, they return.',
   isDanger: true,
@@ -139,6 +143,7 @@ export const acceptHeld = heldAction('accept', {
 export const refuseHeld = heldAction('refuse', {
   title: 'Refuse the removal?',
   words: 'Keep',
+  from: 'in',
   effect:
     'The users stay, though the response of the service lacks them. A listing is held again only when its response changes.',
   reason: 'required',

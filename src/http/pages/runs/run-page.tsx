@@ -6,6 +6,7 @@ import {
   counted,
   describeCounts,
   describeHeld,
+  describeRejected,
   describeRequest,
   duration,
   NO_WORKER,
@@ -25,7 +26,7 @@ import { ActionsTable } from '../history.tsx'
 import { noSuchRun } from '../../problem.ts'
 import { sendPage } from '../layout.tsx'
 import type { PageContext } from '../page-context.ts'
-import { Failures, Progress, Slowness } from './run-parts.tsx'
+import { Failures, Progress, Refused, Slowness } from './run-parts.tsx'
 
 const SLOWEST_SHOWN = 10
 
@@ -104,12 +105,13 @@ async function runContent({ database }: PageContext, run: RunDetails) {
       {run.failuresByCause.length > 0 && <Failures run={run} />}
       {run.heldWaiting > 0 && (
         <p class="notice warn">
-          {describeHeld(run.heldWaiting)} <a href={`/held?run=${run.runId}`}>Review the removals</a>
+          {describeHeld(run.held)} <a href={`/held?run=${run.runId}`}>Review the removals</a>
         </p>
       )}
+      {run.refused.length > 0 && <Refused listings={run.refused} />}
       {run.rejected > 0 && (
         <p class="notice warn">
-          {counted(run.rejected, 'record')} could not be stored in full.{' '}
+          The run rejected {describeRejected(run.recordsRejected, run.fieldsRejected)}.{' '}
           <a href={`/held?run=${run.runId}#rejected`}>See why</a>
         </p>
       )}

@@ -77,12 +77,15 @@ export function thingRoutes(app: FastifyInstance, { collabSync }: PageContext): 
   })
 }
 
-function State({ thing: { why, checked, actions } }: { thing: Thing }) {
+function State({ thing: { why, checked, actions, removal } }: { thing: Thing }) {
   const tone = why.state === 'here' ? 'good' : 'idle'
   return (
     <>
       <Badge tone={tone}>{why.state.replaceAll('_', ' ')}</Badge>
       {actions.includes('retry') && <Badge tone="bad">failing</Badge>}
+      {removal !== null && (
+        <Badge tone={removal.state === 'held' ? 'warn' : 'info'}>removal {removal.state}</Badge>
+      )}
       {checked.isStale && <Badge tone="warn">stale</Badge>}
     </>
   )
@@ -112,7 +115,7 @@ const BUTTONS: Readonly<Record<ThingAction, string>> = {
 
 /** Why the object is here or gone, its last check, its facts, and its actions. */
 function Stored({ thing }: { thing: Thing }) {
-  const { kind, ids, why, checked } = thing
+  const { kind, ids, why, checked, removal } = thing
   const facts = factsOf(thing).map(
     ([label, value, name]) => [label, <Fact key={name} {...{ name, value, ids }} />] as const,
   )
@@ -123,6 +126,11 @@ function Stored({ thing }: { thing: Thing }) {
       <p class="lead">
         {why.sentence} <ByRun runId={why.runId} />
       </p>
+      {removal !== null && kind !== 'user' && (
+        <p class="notice">
+          {removal.sentence} <ByRun runId={removal.runId} />
+        </p>
+      )}
       <p>
         {checked.sentence} <ByRun runId={checked.runId} /> Next check: {checked.next}
       </p>
