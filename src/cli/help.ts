@@ -7,13 +7,22 @@ Settings come from the environment or from a file .env in the working directory 
 DATABASE_URL, collab-sync uses an embedded PostgreSQL in .collab-sync/, which migrate creates. Without REDIS_URL, the queue is
 in PostgreSQL.`)
 
+/** The first steps, in the order of README.md and .env.example. */
+export const FIRST_STEPS = `\
+  copy .env.example to .env               set COLLAB_API_URL, COLLAB_API_KEY, COLLAB_AUTH_TOKEN, and DATABASE_URL
+  collab-sync migrate                     create the tables
+  collab-sync catalog import FILE         what to sync
+  collab-sync doctor                      check settings, connections and credentials
+  collab-sync run                         sync once, now`
+
 export const PROGRAM_AFTER = `
+Without any setup:
+  collab-sync demo                        try everything
+
 First steps:
-  collab-sync demo                        try everything, without any setup
-  collab-sync doctor                      check settings and connections
-  collab-sync migrate
-  collab-sync catalog import catalog.ndjson
-  collab-sync run                         sync once, now
+${FIRST_STEPS}
+
+Then:
   collab-sync worker                      keep running, and sync every night
   collab-sync serve                       open the pages in a browser
 
@@ -157,9 +166,13 @@ service corrects the record or you set it aside. Setting aside applies to the co
 version of it, is reported again.`)
 
 export const DOCTOR =
-  prose(`Checks settings, service, PostgreSQL, tables, queue, clocks, catalog and schedule, and says how to fix each problem. It
-changes nothing and makes one harmless call to the service (Get Users of one organization). Exit codes: 0 no check fails
-(there may be warnings), 2 a check fails.`)
+  prose(`Checks settings, service, PostgreSQL, tables, queue, clocks and catalog, shows the open problems of status, and says how to
+fix each problem. It changes nothing and makes one harmless call to the service (Get Users of one organization). A row "next"
+names a first step that is not done yet, such as migrate or catalog import, and is no failure. Exit codes: 0 no check fails
+(there may be warnings and next steps), 2 a check fails.
+
+With --notify, it only sends a test message to each receiver of NOTIFY_URL and shows the responses. Exit codes: 0 all receivers
+accepted it, 2 one did not, or a setting is wrong.`)
 
 export const PSQL = prose(
   `Opens psql, the client program of PostgreSQL, on the database of the settings. An embedded PostgreSQL runs until psql ends.`,

@@ -98,7 +98,9 @@ function addRejected(program: Command, actionOf: ActionOf): void {
 function addInspection(program: Command, actionOf: ActionOf): void {
   define(program, 'doctor', help.DOCTOR, {
     summary: 'check settings, connections and credentials',
-  }).action(actionOf(async () => (await import('./commands/doctor.ts')).doctor))
+  })
+    .option('--notify', 'only send a test message to each receiver of NOTIFY_URL')
+    .action(actionOf(async () => (await import('./commands/doctor.ts')).doctor))
 
   define(program, 'psql', help.PSQL, { summary: 'open psql on the collab-sync database' })
     .argument('[args...]', 'arguments of psql')

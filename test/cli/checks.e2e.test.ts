@@ -110,7 +110,7 @@ test('doctor and status report open problems', async () => {
     `update sync.refresh_state set paused_since = now(), paused_until = now(), reason = 'The token is refused.'`,
   )
   expect((await command.run(['doctor'], settings)).stdout).toMatch(
-    /^warn +refresh +Continuous refresh is paused\. The token is refused\.$/m,
+    /^warn +refresh paused +Continuous refresh is paused\. The token is refused\.$/m,
   )
   await database.pool.query(
     `update sync.refresh_state set paused_since = null, paused_until = null, reason = null;

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { createProgram } from '../../src/cli/program.ts'
+import { FIRST_STEPS } from '../../src/cli/help.ts'
 import type { Settings } from '../../src/settings/table.ts'
 import { SETTING_LIST, sharedSettings } from '../../src/settings/table.ts'
 
@@ -143,6 +144,20 @@ describe.each(PAGES)('%s', (page) => {
     const named = [...text.matchAll(SETTING)].map(([name]) => name)
     expect(named.filter((name) => !settings.includes(name))).toEqual([])
   })
+})
+
+test('the first steps have one order in the README, the help, the demo and .env.example', () => {
+  const steps = ['.env', 'migrate', 'catalog import', 'doctor', 'run']
+  const orderIn = (text: string) =>
+    [...text.matchAll(/\.env\b(?=\W)|(?<=collab-sync )(migrate|catalog import|doctor|run)\b/g)].map(
+      ([step]) => step,
+    )
+  const section = read('README.md').split('## Get started')[1]!.split('\n## ')[0]!
+  for (const text of [section, FIRST_STEPS, read('.env.example').split('\n\n')[0]!])
+    expect([...new Set(orderIn(text))]).toEqual(steps)
+  // Help and demo print the same steps.
+  for (const page of ['src/cli/help.ts', 'src/cli/commands/demo.ts'])
+    expect(read(page)).toMatch(/^(\$\{|    )FIRST_STEPS[},]/m)
 })
 
 test('sources, SQL and tests cite only pages, and sections of them, that are there', () => {

@@ -19,6 +19,12 @@ export function describeNotification(notification: Notification): Message {
     case 'run.failed':
     case 'run.cancelled':
       return endedBadly(notification)
+    case 'test':
+      return {
+        text: 'This is a test message of `collab-sync doctor --notify`.',
+        action: null,
+        facts: [],
+      }
     case 'members.changed': {
       const { members, first } = notification
       return {

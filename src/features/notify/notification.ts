@@ -71,6 +71,8 @@ export type Facts = z.infer<typeof Facts>
 /** A notification as it is sent. */
 export type Notification =
   | Exclude<Facts, { kind: 'members.changed' }>
+  /** Sent by `doctor --notify`, and not stored. */
+  | { readonly kind: 'test'; readonly at: string }
   | {
       readonly kind: 'members.changed'
       readonly at: string

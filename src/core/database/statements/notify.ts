@@ -63,6 +63,22 @@ export const note = new Statement<
   null
 >('notify/note', { parameters: 'thing kind subject facts' })
 
+/** When receivers last accepted a message, and the messages of the last seven days that they did not accept. */
+export const receivers = new Statement<
+  { receivers: readonly string[] },
+  {
+    receiver: string
+    sentAt: Date | null
+    givenUp: number
+    waiting: number
+    problem: string | null
+  }
+>('notify/receivers', {
+  parameters: 'receivers',
+  columns: 'receiver sentAt givenUp waiting problem',
+  neverNull: 'givenUp waiting',
+})
+
 /** Records the outcome of a delivery: sent, given up, or to retry later. */
 export const record = new Statement<
   {
@@ -80,13 +96,3 @@ export const takeTurn = new Statement<{ intervalS: number }, { now: Date; watchi
   'notify/take-turn',
   { parameters: 'intervalS', columns: 'now watchingSince', neverNull: 'now watchingSince' },
 )
-
-/** Messages of the last seven days that receivers did not accept. */
-export const undelivered = new Statement<
-  { receivers: readonly string[] },
-  { receiver: string; givenUp: number; waiting: number; problem: string }
->('notify/undelivered', {
-  parameters: 'receivers',
-  columns: 'receiver givenUp waiting problem',
-  neverNull: 'givenUp waiting problem',
-})
