@@ -87,7 +87,10 @@ async function start(
   await heartbeat()
   const upkeep: Pick<Repeated, 'stop'>[] = [
     every(HEARTBEAT_MS, app.log, 'heartbeat', heartbeat),
-    every(WRITE_CALLS_MS, app.log, 'counting of calls', () => app.sync.sentCalls.write()),
+    every(WRITE_CALLS_MS, app.log, 'counting of calls', () => {
+      app.sync.collabApi.countWaits()
+      return app.sync.sentCalls.write()
+    }),
     every(RECOVER_MS, app.log, 'recovery of lost items', async () => {
       const { workerId, deadAfterS } = app.sync
       const itemId = refresher?.itemId ?? null

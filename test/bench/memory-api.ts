@@ -51,6 +51,8 @@ export class MemoryApi implements CollabApi {
 
   startAfresh(): void {}
 
+  countWaits(): void {}
+
   async close(): Promise<void> {}
 
   async #answer(operation: Operation, filter: UsersFilter | CommentsFilter, call: Call) {

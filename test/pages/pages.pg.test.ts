@@ -141,6 +141,7 @@ test('a character that reverses the order of letters is an escape in texts, and 
 test('an organization is synced after a question, once, and its run is cancelled', async () => {
   const question = await expectPage(`/actions/sync?organizationId=${encodeURIComponent(whole)}`)
   expect(wordsOf(question)).toMatch(/Sync now\? Scope: organization .* A run requests \d+ scopes, /)
+  expect(wordsOf(question)).toContain('that it has claimed already are fetched again.')
   const post = () => pages.post('/actions/sync', hiddenFields(question))
   const done = await post()
   expect(done.status).toBe(303)

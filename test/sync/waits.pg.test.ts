@@ -48,9 +48,15 @@ test('a throttled run says so on its page, in status and in the log, with its ne
   expect(wait).toMatchObject({ sentence, workers: 1, ofWorkers: 1 })
   expect(Number(wait.givesUpAt) - Number(wait.since)).toBeCloseTo(600_000, -2)
   expect(describeRun(run)).toContain(sentence)
+  const counted = await until('the wait is counted while it lasts', async () => {
+    const [row] = await live.rows('select * from sync.runs where run_id = $1', runId)
+    return row.finished_at === null && row.waited_throttled_ms > 0
+  })
+  expect(counted).toBe(true)
   const pages = await askPages(worker.app)
   const words = wordsOf(await pages.get(`/runs/${runId}`))
   await pages.close()
+  expect(words).toMatch(/Throttled by the service [1-9]/i)
   expect(words).toMatch(
     /Waiting since .*Z: the service throttles .* \(HTTP 503\).* Gives up at .*Z \(SYNC_THROTTLED_MAX_MS\)\./,
   )
@@ -126,6 +132,8 @@ test('a worker without a job says so, and one that is dead says nothing', async 
     `update sync.workers set heartbeat_at = now() - interval '31 seconds' where worker_id = 'other'`,
   )
   expect((await waits()).map(({ kind }) => kind)).toEqual(['idle'])
+  // Its sessions, which are those of this test, would be ended.
+  await pool.query(`delete from sync.workers where worker_id = 'other'`)
 })
 
 test('a job whose claim fails is shown with its next try, and ends its run after the last attempt', async () => {

@@ -59,6 +59,8 @@ export interface Call {
   readonly stats?: CallStats
   /** Called with each try as its request goes out: what the service may have seen of it. */
   readonly onSent?: (isRetry: boolean) => void
+  /** Called while the call is throttled, and at the end of that, with the milliseconds since it was called last. */
+  readonly onThrottled?: (ms: number) => void
   /** Called after each try that failed, before the wait for the next one, if there is one. */
   readonly onFailedTry?: (() => void) | undefined
   /** Called before each try, with `waitSignal`: null to continue, else what to wait for. A rate limit of some callers. */
@@ -110,6 +112,8 @@ class Client {
   readonly #health: ServiceHealth
   readonly #concurrency: ConcurrencyLimit
   readonly #requests: Requests
+  /** Each counts a wait up to now. */
+  readonly #waits = new Set<() => void>()
 
   constructor(options: CollabApiOptions) {
     const { origin, pathname } = new URL(options.collabApiUrl)
@@ -150,6 +154,11 @@ class Client {
     return this.#health.waiting(this.#concurrency.snapshot(), performance.now())
   }
 
+  /** Counts the waits that last, up to now. */
+  countWaits(): void {
+    for (const count of this.#waits) count()
+  }
+
   /** Forgets open breakers and a refused token. Call it when a process begins to work on a run. */
   startAfresh(): void {
     this.#breaker.forget()
@@ -178,7 +187,11 @@ class Client {
           return this.#attempt(target, body, token, { attemptNumber, throttledMs }, call)
         },
         this.#options,
-        { health: this.#health, reread: (error) => this.#rereadToken(token, isForbidden(error)) },
+        {
+          health: this.#health,
+          reread: (error) => this.#rereadToken(token, isForbidden(error)),
+          countWait: (throttledMs) => this.#countWait(call, throttledMs),
+        },
         call.waitSignal ?? call.signal,
       )
       this.#breaker.succeeded(target)
@@ -242,7 +255,7 @@ class Client {
     try {
       this.#health.check(target, token, performance.now())
       const slot = this.#options.sharedRateLimit.acquire(waitSignal, priority)
-      if (slot !== null) await this.#waitForSlot(slot, times)
+      if (slot !== null) await this.#waitForSlot(slot, times, call)
       sentAtMs = performance.now()
       const path = this.#basePath + PATHS[target.operation]
       const post = { target, signal, takeMemory, onSent }
@@ -275,7 +288,6 @@ class Client {
       leave()
       if (stats !== undefined) {
         stats.waitedMs += times.waitedMs
-        stats.waitedThrottledMs += times.waitedThrottledMs
         stats.serviceMs += times.serviceMs
       }
       if (sentAtMs !== null)
@@ -287,17 +299,43 @@ class Client {
   async #waitForSlot(
     slot: Promise<void>,
     times: { waitedMs: number; waitedThrottledMs: number },
+    call: Call,
   ): Promise<void> {
     const { sharedRateLimit } = this.#options
     const { pausedMs } = sharedRateLimit.snapshot()
     const sinceMs = performance.now()
-    await slot
-    const allMs = performance.now() - sinceMs
-    const now = sharedRateLimit.snapshot()
-    // Without a limit only pauses make calls wait.
-    const pauseMs = now.callsPerSecond === null ? allMs : Math.min(allMs, now.pausedMs - pausedMs)
-    times.waitedMs = allMs - pauseMs
-    times.waitedThrottledMs += pauseMs
+    let allMs = 0
+    const pauseMs = () => {
+      allMs = performance.now() - sinceMs
+      const now = sharedRateLimit.snapshot()
+      // Without a limit only pauses make calls wait.
+      return now.callsPerSecond === null ? allMs : Math.min(allMs, now.pausedMs - pausedMs)
+    }
+    const end = this.#countWait(call, pauseMs)
+    try {
+      await slot
+    } finally {
+      const throttledMs = end()
+      times.waitedMs = allMs - throttledMs
+      times.waitedThrottledMs += throttledMs
+    }
+  }
+
+  /** Counts how long a call is throttled while it waits: `countWaits` and the end of the wait, which returns all of it. */
+  #countWait({ stats, onThrottled }: Call, throttledMs: () => number): () => number {
+    let countedMs = 0
+    const count = () => {
+      const ms = throttledMs() - countedMs
+      countedMs += ms
+      if (stats !== undefined) stats.waitedThrottledMs += ms
+      if (ms > 0) onThrottled?.(ms)
+    }
+    this.#waits.add(count)
+    return () => {
+      count()
+      this.#waits.delete(count)
+      return countedMs
+    }
   }
 
   async #rereadToken(refused: string, isForbidden: boolean): Promise<boolean> {

@@ -243,6 +243,9 @@ function scopeOf({ organizationId, documentId, annotationId, ...ids }: ScopeIds)
   })
 }
 
+const OTHER_RUNS =
+  'Batches that another run claims after this request and finishes are not fetched again. Batches that it has claimed already are fetched again.'
+
 /** Starts a run of a scope of the catalog, of what fails in it now, or of everything. */
 export const sync: Action<ScopeIds & { failing?: boolean | undefined }> = {
   name: 'sync',
@@ -250,12 +253,15 @@ export const sync: Action<ScopeIds & { failing?: boolean | undefined }> = {
   async confirm({ database, settings: { operations } }, { failing, ...ids }) {
     const scope = scopeOf(ids)
     const scopes = counted(await countScopes({ database, operations }, { scope, failing }), 'scope')
+    // Runs of other scopes fetch each of them.
+    const isWhole = !failing && Object.keys(ids).every((name) => name === 'organizationId')
     const words = isEverything(scope) && !failing ? 'Sync everything now' : 'Sync now'
     return {
       title: `${words}?`,
       sentences: [
         `Scope: ${describeScope(scope)}`,
         `A run requests ${failing ? `only the ${scopes} whose last fetch failed` : scopes}, beside other runs in progress, and writes what changed.`,
+        ...(isWhole ? [OTHER_RUNS] : []),
       ],
       words,
       back: ids.organizationId ? thingPath(ids) : '/runs',
