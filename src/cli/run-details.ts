@@ -9,6 +9,7 @@ import {
   describeFailure,
   describeCounts,
   describeHeld,
+  describeKept,
   describeRejected,
   describeRequest,
   describeStates,
@@ -186,15 +187,18 @@ export function heldTable(held: readonly HeldListing[]): string {
 }
 
 function refusedOf({ refused }: RunDetails): string[] {
-  if (refused.length === 0) return []
+  if (refused.listings === 0) return []
   const columns = [...numberColumns('id'), 'listing', ...numberColumns('users', 'returned', 'kept')]
-  const rows = refused.map((one) => [
+  const rows = refused.first.map((one) => [
     ...listingCells(one),
     one.decidedAt === null ? '' : time(one.decidedAt),
     shorten(one.decidedBy ?? '', 30),
     shorten(one.reason ?? '', 60),
   ])
-  return [heading('Refused removals'), table([...columns, 'refused', 'by', 'reason'], rows)]
+  return [
+    heading(`Refused removals: ${describeKept(refused)}`),
+    table([...columns, 'refused', 'by', 'reason'], rows),
+  ]
 }
 
 function listingCells(one: HeldListing): string[] {

@@ -108,6 +108,11 @@ export function describeHeld({ listings, people }: Pick<Held, 'listings' | 'peop
   return `${counted(people, 'person')} ${people === 1 ? 'is' : 'are'} missing from ${counted(listings, 'listing')}, and collab-sync removed none of them.`
 }
 
+/** Describes refused removals. */
+export function describeKept({ listings, people }: Pick<Held, 'listings' | 'people'>): string {
+  return `${counted(people, 'person')} kept in ${counted(listings, 'listing')}`
+}
+
 /** Describes rejected records and fields, as `sync.attention`: `3 records and 2 fields of stored records`. */
 export function describeRejected(records: number, fields: number): string {
   const stored = fields === 1 ? 'a stored record' : 'stored records'

@@ -108,7 +108,7 @@ async function runContent({ database }: PageContext, run: RunDetails) {
           {describeHeld(run.held)} <a href={`/held?run=${run.runId}`}>Review the removals</a>
         </p>
       )}
-      {run.refused.length > 0 && <Refused listings={run.refused} />}
+      {run.refused.listings > 0 && <Refused held={run.refused} />}
       {run.rejected > 0 && (
         <p class="notice warn">
           The run rejected {describeRejected(run.recordsRejected, run.fieldsRejected)}.{' '}

@@ -6,13 +6,14 @@ import {
   count,
   counted,
   describeFailure,
+  describeKept,
   describeStates,
   duration,
   nothingToRetry,
   RUN_TIMES,
   shortId,
 } from '../../../documents/format.ts'
-import type { HeldListing } from '../../../documents/waiting.ts'
+import type { Held } from '../../../documents/waiting.ts'
 import { ActionButton, capitalized, Card, Facts, Time } from '../elements.tsx'
 import { listingName } from '../held.tsx'
 import { Table } from '../tables.tsx'
@@ -24,12 +25,12 @@ function meanCall({ calls, serviceMs }: Pick<Run, 'calls' | 'serviceMs'>): strin
 }
 
 /** What the service returned for listings whose removal was refused, who is kept, by whom and why. */
-export function Refused({ listings }: { listings: readonly HeldListing[] }) {
+export function Refused({ held }: { held: Held }) {
   return (
     <Card title="Refused removals">
       <Table
-        caption="Listings with a refused removal, oldest first"
-        rows={listings}
+        caption={`${describeKept(held)}; the first listings`}
+        rows={held.first}
         columns={[
           ['Listing', (one) => <ThingLink ids={one}>{listingName(one)}</ThingLink>, 'id'],
           ['Users before', (one) => count(one.usersBefore), 'number'],
