@@ -2,10 +2,11 @@ import * as z from 'zod'
 import { columnOf } from '../base/columns.ts'
 import type { Database } from '../core/database/pool.ts'
 import type { RowOf } from '../core/database/statement.ts'
+import * as held from '../core/database/statements/held.ts'
 import * as organizations from '../core/database/statements/organizations.ts'
 import * as things from '../core/database/statements/things.ts'
 import { checked } from '../documents/check.ts'
-import { count, counted, time } from '../documents/format.ts'
+import { describeRemoval, time } from '../documents/format.ts'
 import {
   BENEATH_STATES,
   idsWithin,
@@ -113,11 +114,11 @@ async function describeThing(
     if (row === undefined) return null
     const { raw: record, ...facts } = row
     const removal =
-      (row.removalHeldSince ?? row.removalRefusedAt) === null ? null : removalOf(scope)
+      (row.removalHeldSince ?? row.removalRefusedAt) && (await readRemoval(database, scope))
     return { kind, facts, record, name: row.name, why: whyUser(row, scope, removal), removal }
   }
   const why = await whyInCatalog(database, kind, scope)
-  const same = { name: scope.name, record: null, why, removal: removalOf(scope) }
+  const same = { name: scope.name, record: null, why, removal: await readRemoval(database, scope) }
   if (kind !== 'organization') return { kind, facts: scope, ...same } as Described
   const one = { after: null, limit: 1, organizationId }
   return {
@@ -130,17 +131,13 @@ async function describeThing(
 type Why = Thing['why']
 
 /** The held or refused removal of a listing. */
-function removalOf(scope: Scope): Thing['removal'] {
-  const { heldRunId: runId, usersReturned, usersMissing, removalRefusedAt: decidedAt } = scope
-  const { removalHeldSince, users, decidedBy, reason } = scope
-  if (runId === null || usersReturned === null || usersMissing === null) return null
-  const why = reason === null ? '' : `: ${reason.replace(/\.$/, '')}`
-  const decision =
-    removalHeldSince === null
-      ? `${decidedBy} refused their removal at ${decidedAt === null ? '' : time(decidedAt)}${why}. They are kept until the response changes.`
-      : `Their removal has been held since ${time(removalHeldSince)} and waits for a decision.`
-  const sentence = `The last response for the listing contained ${counted(usersReturned, 'user')}; ${count(usersMissing)} of the ${count(users)} stored users were missing. ${decision}`
-  return { runId, usersReturned, usersMissing, decidedAt, decidedBy, reason, sentence }
+async function readRemoval(database: Database, { heldId }: Scope): Promise<Thing['removal']> {
+  if (heldId === null) return null
+  const any = { runId: null, organizationId: null, isRefused: null, after: null }
+  const [listing] = await held.list.all(database, { ...any, heldId, limit: 1, mostUsers: 0 })
+  if (listing === undefined) return null
+  const stays = listing.decidedAt === null ? '' : ' They are kept until the response changes.'
+  return { ...listing, sentence: describeRemoval(listing) + stays }
 }
 
 function whyComment(row: RowOf<typeof things.comment>, scope: Scope, runId: string | null): Why {

@@ -235,14 +235,7 @@ const common = {
       runId: RunIdSchema.nullable(),
     })
     .describe('Why it exists, or was removed.'),
-  removal: HeldListingSchema.pick({
-    runId: true,
-    usersReturned: true,
-    usersMissing: true,
-    decidedAt: true,
-    decidedBy: true,
-    reason: true,
-  })
+  removal: HeldListingSchema.omit({ firstMissingUserIds: true })
     .extend({ sentence: z.string() })
     .nullable()
     .describe('The held or refused removal of users from its listing, or of this user; else null.'),

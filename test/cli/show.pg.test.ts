@@ -244,12 +244,10 @@ test('a held removal and its refusal are the same on pages, in commands, over /v
   const [{ by }] = await live.rows(
     'select distinct decided_by as by from sync.held where is_standing',
   )
+  const returned = `The response contained 1 user; ${kept} of ${users.length} stored users were missing. ${by} refused their removal at .*Z: a fault of theirs.`
   for (const words of await both(`/runs/${runId}`, 'status', runId)) {
-    expect(words).toMatch(
-      new RegExp(
-        `Refused removals.* ${people} people kept in ${listings} listings.* ${organizationId} ${users.length} ${data.length} ${kept} .*${by}.*${reason}`,
-      ),
-    )
+    expect(words).toContain(`Refused removals: ${people} people kept in ${listings} listings`)
+    expect(words).toMatch(new RegExp(`organization ${organizationId} ?: ${returned}`))
     expect(words).not.toContain(inAll)
   }
 
@@ -261,9 +259,7 @@ test('a held removal and its refusal are the same on pages, in commands, over /v
   expect(facts).toMatchObject({ users: users.length, held: 0, refused: listings })
   expect(removal).toMatchObject({ decidedBy: by, runId, ...ofListing })
   expect(removal.sentence).toMatch(
-    new RegExp(
-      `^The last response for the listing contained 1 user; ${kept} of the ${users.length} stored users were missing. ${by} refused their removal at .*Z: a fault of theirs. They are kept until the response changes.$`,
-    ),
+    new RegExp(`^${returned} They are kept until the response changes.$`),
   )
   const ofUser = (await get(pathOf(ids))).json()
   expect(ofUser).toMatchObject({

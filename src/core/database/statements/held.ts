@@ -76,7 +76,7 @@ export const list = new Statement<
     mostUsers: number
     heldId: number | null
     organizationId: string | null
-    isRefused: boolean
+    isRefused: boolean | null
   },
   {
     heldId: number
