@@ -169,7 +169,7 @@ comment on column collab_store.organization_checks.stale_listings is 'Listings o
 create view collab_store.disputed_removals as
 select kind, scope_key, organization_id, document_id, organization_user_group_id, missing_user_ids,
   case when resolved_at is null then at end as removal_held_since,
-  case when is_standing then resolved_at end as removal_refused_at, users_returned, run_id, decided_by, reason
+  case when is_standing then resolved_at end as removal_refused_at
 from sync.held
 where resolved_at is null or is_standing;
 comment on view collab_store.disputed_removals is 'Removals that are pending approval or were refused: users whom the last response did not contain and who stay in the listing. One row per removal.';
@@ -181,10 +181,6 @@ comment on column collab_store.disputed_removals.organization_user_group_id is '
 comment on column collab_store.disputed_removals.missing_user_ids is 'Users who are missing from the response and stay in the listing.';
 comment on column collab_store.disputed_removals.removal_held_since is 'When the response was first received; null once the removal was refused.';
 comment on column collab_store.disputed_removals.removal_refused_at is 'When the removal was refused; null while it is pending.';
-comment on column collab_store.disputed_removals.users_returned is 'As in sync.held.';
-comment on column collab_store.disputed_removals.run_id is 'As in sync.held.';
-comment on column collab_store.disputed_removals.decided_by is 'As in sync.held.';
-comment on column collab_store.disputed_removals.reason is 'As in sync.held.';
 
 create view collab_store.disputed_organization_users as
 select r.scope_key as organization_key, m.user_id collate "C" as user_id, min(r.removal_held_since) as removal_held_since,

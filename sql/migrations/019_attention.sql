@@ -28,10 +28,9 @@ comment on column sync.open_holds.is_overdue is 'Whether the last check did not 
 
 create view sync.held_users as
 select h.held_id, h.run_id, h.organization_id, m.user_id collate "C" as user_id
-from sync.open_holds
-join sync.held h using (held_id)
+from sync.held h
 cross join unnest(h.missing_user_ids) m (user_id);
-comment on view sync.held_users is 'Users missing from the listings of sync.open_holds. Key: held_id, user_id. A user can be missing from several listings: people are the distinct pairs of organization_id and user_id.';
+comment on view sync.held_users is 'Users missing from the listings of sync.held. Key: held_id, user_id. A user can be missing from several listings: people are the distinct pairs of organization_id and user_id.';
 comment on column sync.held_users.held_id is 'As in sync.held.';
 comment on column sync.held_users.run_id is 'As in sync.held.';
 comment on column sync.held_users.organization_id is 'The organization of the listing and of the user.';
@@ -39,7 +38,8 @@ comment on column sync.held_users.user_id is 'A user who is missing from the res
 
 create view sync.attention_parts as
 select 'held' as kind, organization_id, count(distinct user_id) as part
-from sync.held_users
+from sync.open_holds
+join sync.held_users using (held_id, organization_id)
 group by 2
 union all
 select 'rejected', organization_id, count(*) filter (where is_field)

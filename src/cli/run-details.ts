@@ -9,6 +9,8 @@ import {
   describeFailure,
   describeCounts,
   describeHeld,
+  describeKept,
+  describeRemoval,
   describeRejected,
   describeRequest,
   describeStates,
@@ -181,29 +183,26 @@ function heldOf(run: RunDetails): string[] {
 export function heldTable(held: readonly HeldListing[]): string {
   return table(
     [...numberColumns('id'), 'listing', ...numberColumns('users', 'returned', 'missing'), 'since'],
-    held.map((one) => [...listingCells(one), time(one.at)]),
+    held.map((one) => [
+      String(one.heldId),
+      listingName(one),
+      count(one.usersBefore),
+      count(one.usersReturned),
+      count(one.usersMissing),
+      time(one.at),
+    ]),
   )
 }
 
-function refusedOf({ refused }: RunDetails): string[] {
-  if (refused.length === 0) return []
-  const columns = [...numberColumns('id'), 'listing', ...numberColumns('users', 'returned', 'kept')]
-  const rows = refused.map((one) => [
-    ...listingCells(one),
-    one.decidedAt === null ? '' : time(one.decidedAt),
-    shorten(one.decidedBy ?? '', 30),
-    shorten(one.reason ?? '', 60),
-  ])
-  return [heading('Refused removals'), table([...columns, 'refused', 'by', 'reason'], rows)]
+function listingName({ kind, ...ids }: HeldListing): string {
+  const path = [ids.organizationId, ids.documentId, ids.organizationUserGroupId].filter(Boolean)
+  return shorten(`${kind} ${path.join(' / ')}`, 60)
 }
 
-function listingCells(one: HeldListing): string[] {
-  const ids = [one.organizationId, one.documentId, one.organizationUserGroupId].filter(Boolean)
-  return [
-    String(one.heldId),
-    shorten(`${one.kind} ${ids.join(' / ')}`, 60),
-    ...[one.usersBefore, one.usersReturned, one.usersMissing].map(count),
-  ]
+function refusedOf({ refused: { first, ...counts } }: RunDetails): string[] {
+  if (first.length === 0) return []
+  const lines = first.map((one) => `  ${listingName(one)}: ${printable(describeRemoval(one))}`)
+  return [heading(`Refused removals: ${describeKept(counts)}`), ...lines]
 }
 
 function actionsOf(run: RunDetails): string[] {

@@ -10,7 +10,7 @@ import * as failures from '../core/database/statements/failures.ts'
 import * as rejected from '../core/database/statements/rejected.ts'
 import * as runs from '../core/database/statements/runs.ts'
 import * as workers from '../core/database/statements/workers.ts'
-import { readHeld, readOfRun } from './waiting.ts'
+import { readHeld } from './waiting.ts'
 
 /** Maximum number of held listings, rejected records, actions and retries. */
 const SHOWN = 10
@@ -22,7 +22,7 @@ export async function readRunDetails(
 ): Promise<RunDetails | null> {
   const run = await readRun(database, runId)
   if (run === null) return null
-  const held = await readHeld(database, runId, SHOWN)
+  const held = await readHeld(database, runId, SHOWN, false)
   return {
     ...run,
     waiting: run.finishedAt === null ? await readWaits(database, runId) : [],
@@ -37,7 +37,7 @@ export async function readRunDetails(
     actions: await actions.list.all(database, { runId, before: null, limit: SHOWN }),
     held,
     heldWaiting: held.listings,
-    refused: await readOfRun(database, runId, SHOWN, true),
+    refused: await readHeld(database, runId, SHOWN, true),
     rejectedRecords:
       run.rejected > 0
         ? await rejected.list.all(database, {

@@ -2,10 +2,11 @@ import * as z from 'zod'
 import { columnOf } from '../base/columns.ts'
 import type { Database } from '../core/database/pool.ts'
 import type { RowOf } from '../core/database/statement.ts'
+import * as held from '../core/database/statements/held.ts'
 import * as organizations from '../core/database/statements/organizations.ts'
 import * as things from '../core/database/statements/things.ts'
 import { checked } from '../documents/check.ts'
-import { count, counted, time } from '../documents/format.ts'
+import { describeRemoval, time } from '../documents/format.ts'
 import {
   BENEATH_STATES,
   idsWithin,
@@ -70,7 +71,6 @@ async function readThing(
   return THING_SCHEMAS[kind].parse({
     ...described,
     ids: request,
-    removal: kind === 'user' && !isDisputed(described.facts) ? null : removalOf(scope),
     checked: {
       at: scope.checkedAt,
       runId,
@@ -92,7 +92,7 @@ async function readThing(
 /** The members that differ between kinds. */
 type Described = Thing extends infer T
   ? T extends Thing
-    ? Pick<T, 'kind' | 'facts' | 'why' | 'name' | 'record'>
+    ? Pick<T, 'kind' | 'facts' | 'why' | 'name' | 'record' | 'removal'>
     : never
   : never
 
@@ -107,49 +107,37 @@ async function describeThing(
     const row = await things.comment.first(database, { ...named, annotationKey: scope.key })
     if (row === undefined) return null
     const { raw: record, ...facts } = row
-    return { kind, facts, record, name: null, why: whyComment(row, scope, runId) }
+    return { kind, facts, record, name: null, why: whyComment(row, scope, runId), removal: null }
   }
   if (kind === 'user') {
     const row = await things.user.first(database, { organizationId, userId })
     if (row === undefined) return null
     const { raw: record, ...facts } = row
-    return { kind, facts, record, name: row.name, why: whyUser(row, scope, runId) }
+    const removal =
+      (row.removalHeldSince ?? row.removalRefusedAt) && (await readRemoval(database, scope))
+    return { kind, facts, record, name: row.name, why: whyUser(row, scope, removal), removal }
   }
   const why = await whyInCatalog(database, kind, scope)
-  const same = { name: scope.name, record: null, why }
-  const { users } = scope
-  const usersReturned = scope.usersReturned ?? users
-  if (kind !== 'organization')
-    return { kind, facts: { ...scope, usersReturned }, ...same } as Described
+  const same = { name: scope.name, record: null, why, removal: await readRemoval(database, scope) }
+  if (kind !== 'organization') return { kind, facts: scope, ...same } as Described
   const one = { after: null, limit: 1, organizationId }
   return {
     kind,
-    facts: { ...(await organizations.page.one(database, one)), users, usersReturned },
+    facts: { ...(await organizations.page.one(database, one)), users: scope.users },
     ...same,
   }
 }
 
 type Why = Thing['why']
 
-/** Whether the removal of a user from the organization's listing is held, or was refused. */
-function isDisputed(of: object): boolean {
-  const { removalHeldSince, removalRefusedAt } = of as Partial<RowOf<typeof things.user>>
-  return (removalHeldSince ?? removalRefusedAt ?? null) !== null
-}
-
 /** The held or refused removal of a listing. */
-function removalOf(scope: Scope): Thing['removal'] {
-  const { usersReturned, usersMissing, heldRunId: runId, decidedBy: by, reason } = scope
-  const at = scope.removalHeldSince ?? scope.removalRefusedAt
-  if (at === null || usersReturned === null || usersMissing === null || runId === null) return null
-  const state = scope.removalHeldSince === null ? 'refused' : 'held'
-  const why = reason === null ? '' : `: ${reason.replace(/\.$/, '')}`
-  const decision =
-    state === 'refused'
-      ? `${by} refused their removal at ${time(at)}${why}. They are kept until the response changes.`
-      : `Their removal has been held since ${time(at)} and waits for a decision.`
-  const sentence = `The last response for the listing contained ${counted(usersReturned, 'user')}; ${count(usersMissing)} of the ${count(scope.users)} stored users were missing. ${decision}`
-  return { state, usersReturned, usersMissing, at, by, reason, runId, sentence }
+async function readRemoval(database: Database, { heldId }: Scope): Promise<Thing['removal']> {
+  if (heldId === null) return null
+  const any = { runId: null, organizationId: null, isRefused: null, after: null }
+  const [listing] = await held.list.all(database, { ...any, heldId, limit: 1, mostUsers: 0 })
+  if (listing === undefined) return null
+  const stays = listing.decidedAt === null ? '' : ' They are kept until the response changes.'
+  return { ...listing, sentence: describeRemoval(listing) + stays }
 }
 
 function whyComment(row: RowOf<typeof things.comment>, scope: Scope, runId: string | null): Why {
@@ -171,7 +159,7 @@ function whyComment(row: RowOf<typeof things.comment>, scope: Scope, runId: stri
       }
 }
 
-function whyUser(row: RowOf<typeof things.user>, scope: Scope, runId: string | null): Why {
+function whyUser(row: RowOf<typeof things.user>, scope: Scope, removal: Thing['removal']): Why {
   const { erasureId, erasedAt, removedAt } = row
   if (erasureId !== null && erasedAt !== null)
     return {
@@ -182,16 +170,15 @@ function whyUser(row: RowOf<typeof things.user>, scope: Scope, runId: string | n
     }
   if (row.listed) {
     const without = 'The last response for the organization’s listing did not contain the user.'
-    const removal = removalOf(scope)
-    if (removal === null || !isDisputed(row))
+    if (removal === null)
       return {
         state: 'here',
         sentence: 'The last good response for the organization’s listing contained the user.',
         at: scope.checkedAt,
-        runId,
+        runId: scope.runId,
       }
-    const { at, sentence, runId: heldRunId } = removal
-    return { state: 'here', sentence: `${without} ${sentence}`, at, runId: heldRunId }
+    const at = row.removalHeldSince ?? row.removalRefusedAt
+    return { state: 'here', sentence: `${without} ${removal.sentence}`, at, runId: removal.runId }
   }
   if (removedAt === null)
     return {

@@ -9,7 +9,7 @@ import {
   RefuseHeldSchema,
   SetAsideBySchema,
 } from '../documents/waiting.ts'
-import type { Held, HeldListing, RejectedChoice } from '../documents/waiting.ts'
+import type { Held, RejectedChoice } from '../documents/waiting.ts'
 import { UsageError } from '../base/errors.ts'
 import { noteAction } from '../core/database/actions.ts'
 import { transaction } from '../core/database/pool.ts'
@@ -29,22 +29,17 @@ export async function readAttention(database: Database): Promise<AttentionByKind
   return rows.map((row) => AttentionByKindSchema.parse(row))
 }
 
-/** The numbers of held listings of a run and of people missing from them, and up to `limit` of the listings, oldest first. */
-export async function readHeld(database: Database, runId: string, limit: number): Promise<Held> {
-  const of = { runId, heldId: null, organizationId: null }
-  const counts = await held.count.one(database, of)
-  return { ...counts, first: counts.listings > 0 ? await readOfRun(database, runId, limit) : [] }
-}
-
-/** Up to `limit` listings that a run held: pending approval, or refused. */
-export async function readOfRun(
+/** Listings that a run held, pending approval or refused: their numbers, and up to `limit` of them, oldest first. */
+export async function readHeld(
   database: Database,
   runId: string,
   limit: number,
-  isRefused = false,
-): Promise<HeldListing[]> {
-  const of = { runId, after: null, limit, heldId: null, organizationId: null, isRefused }
-  return held.list.all(database, { ...of, mostUsers: MISSING_NAMED })
+  isRefused: boolean,
+): Promise<Held> {
+  const of = { runId, heldId: null, organizationId: null, isRefused }
+  const counts = await held.count.one(database, of)
+  const first = { ...of, after: null, limit, mostUsers: MISSING_NAMED }
+  return { ...counts, first: counts.listings > 0 ? await held.list.all(database, first) : [] }
 }
 
 export interface HeldUsers {

@@ -3,7 +3,7 @@ import type { AttentionByKind } from './attention.ts'
 import type { Failure, FailuresByState, Run, RunDetails } from './run.ts'
 import { describeScope } from './scope.ts'
 import type { SomeThingIds } from './thing.ts'
-import type { Held } from './waiting.ts'
+import type { Held, HeldListing } from './waiting.ts'
 import { printable } from '../base/printable.ts'
 
 /** `1,234,567`. */
@@ -106,6 +106,21 @@ export const NO_WORKER =
 /** Describes held listings, as `sync.attention`. */
 export function describeHeld({ listings, people }: Pick<Held, 'listings' | 'people'>): string {
   return `${counted(people, 'person')} ${people === 1 ? 'is' : 'are'} missing from ${counted(listings, 'listing')}, and collab-sync removed none of them.`
+}
+
+/** Describes what the service returned for a held listing, and what became of the removal. */
+export function describeRemoval(of: Omit<HeldListing, 'firstMissingUserIds'>): string {
+  const why = of.reason === null ? '' : `: ${of.reason.replace(/\.$/, '')}`
+  const decision =
+    of.decidedAt === null
+      ? `Their removal has been held since ${time(of.at)} and waits for a decision.`
+      : `${of.decidedBy} refused their removal at ${time(of.decidedAt)}${why}.`
+  return `The response contained ${counted(of.usersReturned, 'user')}; ${count(of.usersMissing)} of ${counted(of.usersBefore, 'stored user')} were missing. ${decision}`
+}
+
+/** Describes refused removals. */
+export function describeKept({ listings, people }: Pick<Held, 'listings' | 'people'>): string {
+  return `${counted(people, 'person')} kept in ${counted(listings, 'listing')}`
 }
 
 /** Describes rejected records and fields, as `sync.attention`: `3 records and 2 fields of stored records`. */

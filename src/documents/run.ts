@@ -3,7 +3,7 @@ import { SHOWN_COUNTS } from './counts.ts'
 import { ActionSchema, JobRequestedBySchema } from './action.ts'
 import { AddSchema } from './catalog-line.ts'
 import { id, RunIdSchema, text } from './check.ts'
-import { HeldListingSchema, HeldSchema, RejectedRecordSchema } from './waiting.ts'
+import { HeldSchema, RejectedRecordSchema } from './waiting.ts'
 import { OfRunRequestSchema, PageRequestSchema } from './page.ts'
 import {
   OperationSchema,
@@ -162,9 +162,7 @@ export const RunDetailsSchema = RunSchema.extend({
   actions: z.array(ActionSchema).describe('The last ten actions of users, including the request.'),
   held: HeldSchema.describe('Listings that this run held and that are pending approval.'),
   heldWaiting: z.number().describe('Number of these listings.'),
-  refused: z
-    .array(HeldListingSchema)
-    .describe('The first ten listings that this run held and whose removal was refused.'),
+  refused: HeldSchema.describe('Listings that this run held and whose removal was refused.'),
   rejectedRecords: z
     .array(RejectedRecordSchema)
     .describe('The last ten that were not stored later.'),

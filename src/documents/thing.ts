@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { id, RunIdSchema, text } from './check.ts'
 import { PageRequestSchema, pageSchema } from './page.ts'
+import { HeldListingSchema } from './waiting.ts'
 
 /** Kinds of things, from the organization down. */
 export const THING_KINDS = [
@@ -164,8 +165,7 @@ const time = z.date().nullable()
 const FACTS = {
   organization: {
     active: z.boolean().describe('In the catalog'),
-    users: z.number().describe('Users'),
-    usersReturned: z.number().describe('Users in the last good response'),
+    users: z.number().describe('Stored users'),
     scopes: z.number().describe('Scopes'),
     annotations: z.number().describe('Annotations'),
     comments: z.number().describe('Live comments'),
@@ -176,13 +176,11 @@ const FACTS = {
   },
   userGroup: {
     active: z.boolean().describe('In the catalog'),
-    users: z.number().describe('Users'),
-    usersReturned: z.number().describe('Users in the last good response'),
+    users: z.number().describe('Stored users'),
   },
   document: {
     active: z.boolean().describe('In the catalog'),
-    users: z.number().describe('Users'),
-    usersReturned: z.number().describe('Users in the last good response'),
+    users: z.number().describe('Stored users'),
     annotations: z.number().describe('Annotations'),
     comments: z.number().describe('Live comments'),
     failing: z.number().describe('Failing annotations'),
@@ -237,21 +235,10 @@ const common = {
       runId: RunIdSchema.nullable(),
     })
     .describe('Why it exists, or was removed.'),
-  removal: z
-    .object({
-      state: z.enum(['held', 'refused']),
-      usersReturned: z.number().describe('Users in the last response for the listing.'),
-      usersMissing: z.number().describe('Users who are missing from that response and are kept.'),
-      at: z.date().describe('When it was first held, or when it was refused.'),
-      by: z.string().nullable().describe('Who refused it.'),
-      reason: z.string().nullable(),
-      runId: RunIdSchema.describe('The run that last received the response.'),
-      sentence: z.string(),
-    })
+  removal: HeldListingSchema.omit({ firstMissingUserIds: true })
+    .extend({ sentence: z.string() })
     .nullable()
-    .describe(
-      'The held or refused removal of users from the listing; for a user, of this user from the organization’s listing. Null if there is none.',
-    ),
+    .describe('The held or refused removal of users from its listing, or of this user; else null.'),
   checked: z
     .object({
       at: time.describe('When the last successful check began; null if there was none.'),

@@ -120,7 +120,12 @@ describe('a listing that is held', () => {
       resolutions: ['recovered'],
     })
     const count = (of: string | null) =>
-      held.count.one(database.pool, { runId: of, heldId: null, organizationId: null })
+      held.count.one(database.pool, {
+        runId: of,
+        heldId: null,
+        organizationId: null,
+        isRefused: false,
+      })
     expect(await count(runId)).toEqual({ listings: 2, people: 2 })
     expect(await count(null)).toEqual({ listings: 3, people: 2 })
     const list = (of: string | null, after: number | null, limit: number) =>

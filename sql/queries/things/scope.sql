@@ -25,11 +25,11 @@ select p.organization_key, p.key, s.name, s.active, s.in_catalog, s.checked_at, 
       and coalesce(r.finished_at, 'infinity') >= s.checked_at and i.batch_key = p.batch_key
       and date_trunc('milliseconds', i.claimed_at) = date_trunc('milliseconds', s.checked_at)
     limit 1) as run_id,
-  h.removal_held_since, h.removal_refused_at, h.users_returned, cardinality(h.missing_user_ids) as users_missing, h.decided_by, h.reason,
-  h.run_id as held_run_id
+  (select h.held_id from sync.held h
+    where $3::text is null and h.scope_key = p.key and (h.resolved_at is null or h.is_standing)
+      and h.kind = case when $4::text is not null then 'group' when $2::text is not null then 'document' else 'organization' end
+    limit 1) as held_id
 from place p
-left join collab_store.disputed_removals h on $3::text is null and h.scope_key = p.key
-  and h.kind = case when $4::text is not null then 'group' when $2::text is not null then 'document' else 'organization' end
 cross join (
   select name, active, in_catalog, checked_at, failing_since, is_stale
   from collab.organizations where organization_id = $1 and $2::text is null and $4::text is null

@@ -36,7 +36,7 @@ export async function finishRun(
   return withSpan('finish run', { 'collab_sync.run.id': runId }, async () => {
     const { database } = context
     const causes = await runs.causes.all(database, { runId })
-    const of = { runId, heldId: null, organizationId: null }
+    const of = { runId, heldId: null, organizationId: null, isRefused: false }
     const held = await holds.count.one(database, of)
     const lost = await rejected.wholeOfRun.one(database, { runId })
     const { hasResponse } = await runs.hasResponse.one(database, { runId })

@@ -116,7 +116,7 @@ async function readChosen(
 ): Promise<{ places: readonly HeldPlace[]; counts: HeldCounts }> {
   const chosen = { heldId, runId, organizationId }
   const places = await holds.byOrganization.all(database, { ...ALL, ...chosen })
-  const { people } = await holds.count.one(database, chosen)
+  const { people } = await holds.count.one(database, { ...chosen, isRefused: false })
   const digest = createHash('sha256')
   for (const place of places) digest.update(`${place.heldId} ${place.runId} `)
   const usersBefore = places.reduce((sum, place) => sum + place.usersBefore, 0)

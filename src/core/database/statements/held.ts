@@ -46,12 +46,17 @@ export const byOrganization = new Statement<
   neverNull: 'usersMissing',
 })
 
-/** Number of held removals pending approval, and of the people missing from them: of all, or of a listing, a run or an organization. */
+/** Number of held removals, pending approval or refused, and of the people missing from them. */
 export const count = new Statement<
-  { heldId: number | null; runId: string | null; organizationId: string | null },
+  {
+    heldId: number | null
+    runId: string | null
+    organizationId: string | null
+    isRefused: boolean
+  },
   { listings: number; people: number }
 >('held/count', {
-  parameters: 'heldId runId organizationId',
+  parameters: 'heldId runId organizationId isRefused',
   columns: 'listings people',
   neverNull: 'listings people',
 })
@@ -71,7 +76,7 @@ export const list = new Statement<
     mostUsers: number
     heldId: number | null
     organizationId: string | null
-    isRefused: boolean
+    isRefused: boolean | null
   },
   {
     heldId: number

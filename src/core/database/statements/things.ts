@@ -165,18 +165,12 @@ export const scope = new Statement<
     authors: readonly (string | null)[]
     isErasing: boolean
     runId: string | null
-    removalHeldSince: Date | null
-    removalRefusedAt: Date | null
-    usersReturned: number | null
-    usersMissing: number | null
-    decidedBy: string | null
-    reason: string | null
-    heldRunId: string | null
+    heldId: number | null
   }
 >('things/scope', {
   parameters: 'organizationId documentId annotationId userGroupId',
   columns:
-    'organizationKey key name active inCatalog checkedAt failingSince isStale users annotations comments failing firstCommentAt lastCommentAt firstAnswerAt changedAt authors isErasing runId removalHeldSince removalRefusedAt usersReturned usersMissing decidedBy reason heldRunId',
+    'organizationKey key name active inCatalog checkedAt failingSince isStale users annotations comments failing firstCommentAt lastCommentAt firstAnswerAt changedAt authors isErasing runId heldId',
   neverNull:
     'organizationKey key active inCatalog isStale users annotations comments failing authors isErasing',
 })

@@ -72,10 +72,7 @@ type HeldFields = z.output<typeof HeldFields>
 /** Decides on held listings as the question showed them: of an organization, of a run, or one. */
 function heldAction(
   name: 'accept' | 'refuse',
-  words: Pick<Question, 'title' | 'words' | 'isDanger' | 'reason'> & {
-    from: string
-    effect: string
-  },
+  words: Pick<Question, 'title' | 'words' | 'isDanger' | 'reason'> & { effect: string },
 ): Action<HeldFields> {
   return {
     name,
@@ -84,10 +81,10 @@ function heldAction(
       const counts = await countHeld({ database }, choiceOf(fields))
       if (counts.listings === 0) throw new UsageError(HELD_CHANGED)
       const { listings, people, responses } = counts
-      const { effect, from: _, ...question } = words
+      const { effect, ...question } = words
       return {
         ...question,
-        words: `${words.words} ${counted(people, 'person')} ${words.from} ${counted(listings, 'listing')}`,
+        words: `${words.words} ${counted(people, 'person')} ${name === 'accept' ? 'from' : 'in'} ${counted(listings, 'listing')}`,
         sentences: [`${await describeHeld(database, fields)}:`, describeLacking(counts), effect],
         carries: { listings, people, responses },
         back: '/held',
@@ -132,7 +129,6 @@ async function describeHeld(
 export const acceptHeld = heldAction('accept', {
   title: 'Accept the removal?',
   words: 'Remove',
-  from: 'from',
   effect:
     'The users leave, as in the response of the service. Their rows stay, with the time at which they left. If a later response contains them, they return.',
   isDanger: true,
@@ -143,7 +139,6 @@ export const acceptHeld = heldAction('accept', {
 export const refuseHeld = heldAction('refuse', {
   title: 'Refuse the removal?',
   words: 'Keep',
-  from: 'in',
   effect:
     'The users stay, though the response of the service lacks them. A listing is held again only when its response changes.',
   reason: 'required',

@@ -6,7 +6,9 @@ import {
   counted,
   describeCounts,
   describeHeld,
+  describeKept,
   describeRejected,
+  describeRemoval,
   describeRequest,
   duration,
   NO_WORKER,
@@ -22,11 +24,13 @@ import {
   StatusBadge,
   Time,
 } from '../elements.tsx'
+import { listingName } from '../held.tsx'
 import { ActionsTable } from '../history.tsx'
 import { noSuchRun } from '../../problem.ts'
 import { sendPage } from '../layout.tsx'
 import type { PageContext } from '../page-context.ts'
-import { Failures, Progress, Refused, Slowness } from './run-parts.tsx'
+import { ThingLink } from '../things/thing-link.tsx'
+import { Failures, Progress, Slowness } from './run-parts.tsx'
 
 const SLOWEST_SHOWN = 10
 
@@ -108,7 +112,15 @@ async function runContent({ database }: PageContext, run: RunDetails) {
           {describeHeld(run.held)} <a href={`/held?run=${run.runId}`}>Review the removals</a>
         </p>
       )}
-      {run.refused.length > 0 && <Refused listings={run.refused} />}
+      {run.refused.listings > 0 && (
+        <Card title={`Refused removals: ${describeKept(run.refused)}`}>
+          {run.refused.first.map((one) => (
+            <p key={one.heldId}>
+              <ThingLink ids={one}>{listingName(one)}</ThingLink>: {describeRemoval(one)}
+            </p>
+          ))}
+        </Card>
+      )}
       {run.rejected > 0 && (
         <p class="notice warn">
           The run rejected {describeRejected(run.recordsRejected, run.fieldsRejected)}.{' '}

@@ -12,36 +12,13 @@ import {
   RUN_TIMES,
   shortId,
 } from '../../../documents/format.ts'
-import type { HeldListing } from '../../../documents/waiting.ts'
-import { ActionButton, capitalized, Card, Facts, Time } from '../elements.tsx'
-import { listingName } from '../held.tsx'
+import { ActionButton, capitalized, Card, Facts } from '../elements.tsx'
 import { Table } from '../tables.tsx'
 import { ThingLink } from '../things/thing-link.tsx'
 
 /** The average duration of a call. */
 function meanCall({ calls, serviceMs }: Pick<Run, 'calls' | 'serviceMs'>): string {
   return calls === 0 ? '–' : duration(serviceMs / calls)
-}
-
-/** What the service returned for listings whose removal was refused, who is kept, by whom and why. */
-export function Refused({ listings }: { listings: readonly HeldListing[] }) {
-  return (
-    <Card title="Refused removals">
-      <Table
-        caption="Listings with a refused removal, oldest first"
-        rows={listings}
-        columns={[
-          ['Listing', (one) => <ThingLink ids={one}>{listingName(one)}</ThingLink>, 'id'],
-          ['Users before', (one) => count(one.usersBefore), 'number'],
-          ['Returned', (one) => count(one.usersReturned), 'number'],
-          ['Missing, kept', (one) => count(one.usersMissing), 'number'],
-          ['Refused', (one) => one.decidedAt && <Time at={one.decidedAt} />, 'nowrap'],
-          ['By', (one) => one.decidedBy, 'id'],
-          ['Reason', (one) => one.reason, 'id'],
-        ]}
-      />
-    </Card>
-  )
 }
 
 /** How the run spent its time, in all and in the slowest organizations. */

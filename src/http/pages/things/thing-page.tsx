@@ -79,13 +79,12 @@ export function thingRoutes(app: FastifyInstance, { collabSync }: PageContext): 
 
 function State({ thing: { why, checked, actions, removal } }: { thing: Thing }) {
   const tone = why.state === 'here' ? 'good' : 'idle'
+  const disputed = removal && (removal.decidedAt ? 'removal_refused' : 'removal_held')
   return (
     <>
       <Badge tone={tone}>{why.state.replaceAll('_', ' ')}</Badge>
       {actions.includes('retry') && <Badge tone="bad">failing</Badge>}
-      {removal !== null && (
-        <Badge tone={removal.state === 'held' ? 'warn' : 'info'}>removal {removal.state}</Badge>
-      )}
+      {disputed && <Badge tone={TONES[disputed] ?? 'idle'}>{disputed.replaceAll('_', ' ')}</Badge>}
       {checked.isStale && <Badge tone="warn">stale</Badge>}
     </>
   )
@@ -168,6 +167,7 @@ const TONES: Readonly<Partial<Record<Beneath['state'], Tone>>> = {
   failing: 'bad',
   stale: 'warn',
   removal_held: 'warn',
+  removal_refused: 'info',
 }
 
 /** The kinds of entries that the page of an organization or a document can add to the catalog. */
