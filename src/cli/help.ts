@@ -40,6 +40,10 @@ Examples:
 With --dry-run, collab-sync fetches and checks every scope as in a run, but writes nothing. It prints each scope that would
 change, then the totals.
 
+If nothing fails, --failing and --failed-of start no run: the command says so and exits with 0, and --json prints
+{"runId":null,"reason":"…"}. They exit with 1 if a run was stopped before it fetched all scopes, for example because the service
+refused the token: these scopes are not recorded as failed.
+
 Exit codes: 0 success, 1 failed or cancelled, 2 wrong usage (nothing was done), 3 partial (some scopes failed, a removal is held
 or a record was rejected; everything else was written).`
 

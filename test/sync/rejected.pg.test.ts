@@ -70,7 +70,7 @@ test('two of them over three nights are two rows, each night is partial, and ver
       scopes_failed: 0,
       records_lost: 2,
       rejected: 2,
-      problem: `2 whole records were rejected (mostly: ${reason}): correct them at the service, or set them aside.`,
+      problem: `2 whole records were rejected (mostly: ${reason}). Correct them at the service, or set them aside.`,
     })
   const row = { times: 3, is_open: true, is_there: true, is_old: true }
   expect(await live.rows(ROWS)).toEqual([row, row])
@@ -112,7 +112,12 @@ test('one that was corrected is closed, one that comes back is open again; pruni
   serveBad(2)
   await live.run()
   serveBad(1)
-  expect(await live.run()).toMatchObject({ status: 'partial', records_lost: 1 })
+  expect(await live.run()).toMatchObject({
+    status: 'partial',
+    problem: expect.stringMatching(
+      /^1 whole record was rejected \(.*\)\. Correct it at the service, or set it aside\.$/,
+    ),
+  })
   expect(await open()).toBe(1)
   serveBad(0)
   expect(await live.run()).toMatchObject({ status: 'succeeded', problem: null })

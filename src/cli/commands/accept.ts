@@ -6,7 +6,7 @@ import type { AcceptedHeld, HeldListing, RefusedHeld } from '../../documents/wai
 import { UsageError } from '../../base/errors.ts'
 import { count, counted } from '../../documents/format.ts'
 import { processUser } from '../../base/process-user.ts'
-import { decideHeld } from '../../core/sync/held.ts'
+import { decideHeld, nothingHeld } from '../../core/sync/held.ts'
 import type { HeldChoice } from '../../core/sync/held.ts'
 import { note, print, printJson } from '../output.ts'
 import { heldTable } from '../run-details.ts'
@@ -49,8 +49,8 @@ export async function decide(
       mostUsers: USERS_NAMED,
     })
     if (dryRun && json) printJson(held)
-    else if (held.length > 0) show(held, state, dryRun ? print : note)
-    else if (dryRun) print('No held removal is pending approval.')
+    else if (held.length > 0) show(held, state, dryRun)
+    else if (dryRun) print(await nothingHeld({ database }, choice))
     if (dryRun) return
     const decision = { resolution: state, by: processUser(), reason }
     const { listings, users, left, fault } = await decideHeld({ database }, choice, decision)
@@ -87,17 +87,23 @@ function checkUse(
     throw new UsageError('--reason is missing: it documents the decision.')
 }
 
+const WORDS = {
+  accepted: { does: 'removes', would: 'would remove' },
+  refused: { does: 'keeps', would: 'would keep' },
+} as const
+
 function show(
   held: readonly HeldListing[],
   state: ImportDecision['state'],
-  say: (text: string) => void,
+  isDryRun = false,
 ): void {
+  const say = isDryRun ? print : note
   say(heldTable(held))
   for (const { heldId, usersMissing, firstMissingUserIds } of held) {
     const more = usersMissing - firstMissingUserIds.length
     const names = firstMissingUserIds.map((userId) => JSON.stringify(userId)).join(', ')
-    const what = state === 'accepted' ? 'removes' : 'keeps'
-    say(`${heldId} ${what} ${names}${more > 0 ? ` and ${count(more)} more` : ''}`)
+    const what = WORDS[state][isDryRun ? 'would' : 'does']
+    say(`Listing ${heldId} ${what} ${names}${more > 0 ? ` and ${count(more)} more` : ''}`)
   }
 }
 
@@ -111,7 +117,7 @@ async function decideCatalog(
   if (json) printJson(decided)
   else if (state === 'accepted')
     print(
-      `The held import was accepted: ${counted(decided.deactivated, 'scope')} of the catalog are inactive now. The next import adds its new scopes.`,
+      `The held import was accepted: ${counted(decided.deactivated, 'scope')} of the catalog ${decided.deactivated === 1 ? 'is' : 'are'} inactive now. The next import adds its new scopes.`,
     )
   else print('The held import was refused. The catalog is unchanged.')
 }

@@ -24,7 +24,7 @@ export interface PlannedChanges {
   readonly held: number
   /** Records, or fields of records, that could not be stored. */
   readonly rejected: number
-  /** Of these, whole records that were not dismissed. */
+  /** Of these, whole records that were not set aside. */
   readonly lost: number
 }
 

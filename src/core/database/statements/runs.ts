@@ -39,7 +39,7 @@ export const findByRequest = new Statement<{ requestKey: string }, { runId: stri
   { parameters: 'requestKey', columns: 'runId' },
 )
 
-/** Finishes a run once, when none of its items is pending: adds up its items and sets its status. It is partial if a scope failed or is held, or if a whole record was rejected that was not dismissed. runs/add-calls counts its calls. A pending item disappears only in the transaction that inserts the items that follow it, so no lock is needed. From the first run that ends with 500 records read, a field that appears is new; with fewer records, rare fields may not have appeared yet (a field of one in 100 records appears among 500 with a probability of 99 %). */
+/** Finishes a run once, when none of its items is pending: adds up its items and sets its status. It is partial if a scope failed or is held, or if a whole record was rejected that was not set aside. runs/add-calls counts its calls. A pending item disappears only in the transaction that inserts the items that follow it, so no lock is needed. From the first run that ends with 500 records read, a field that appears is new; with fewer records, rare fields may not have appeared yet (a field of one in 100 records appears among 500 with a probability of 99 %). */
 export const finish = new Statement<
   { runId: string; problem: string | null },
   {
@@ -161,3 +161,9 @@ export const stop = new Statement<
   { runId: string; stopping: string; problem: string; stoppedFor: string | null },
   { runId: string }
 >('runs/stop', { parameters: 'runId stopping problem stoppedFor', columns: 'runId' })
+
+/** The given run, or without one the last run that was no retry, if it failed before it fetched all scopes and these were not fetched since. A later full run that was not stopped fetched them. */
+export const stopped = new Statement<
+  { runId: string | null; organizationIds: readonly string[] | null },
+  { runId: string }
+>('runs/stopped', { parameters: 'runId organizationIds', columns: 'runId' })
