@@ -1,5 +1,8 @@
-import { writeFile } from 'node:fs/promises'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createEmptyDatabase } from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'
@@ -108,6 +111,34 @@ test('a run of which a scope fails ends with 3; the scope is in sync.failures an
   const again = await json('run', '--failed-of', document.runId)
   const reason = `The scope that failed in run ${document.runId} has been resolved since.`
   expect(again).toEqual({ code: 0, document: { runId: null, reason } })
+})
+
+test('the unit and the crontab line of the documentation work without an environment', async () => {
+  const page = await readFile(join(import.meta.dirname, '../../docs/OPERATING.md'), 'utf8')
+  const here = (line: string | undefined) =>
+    (line ?? '')
+      .replaceAll('/opt/collab-sync/dist', join(command.directory, '../dist'))
+      .replaceAll('/opt/collab-sync', command.directory)
+      .replaceAll('/usr/bin/node', process.execPath)
+  const lines = Object.entries(settings).map(([name, value]) => `${name}="${value}"\n`)
+  await writeFile(join(command.directory, '.env'), lines.join(''))
+  const empty = { cwd: '/', env: {} }
+  try {
+    await promisify(execFile)(
+      '/bin/sh',
+      ['-c', here(/^0 2 \* \* \* (.*)$/m.exec(page)?.[1])],
+      empty,
+    )
+    const log = await readFile(join(command.directory, 'run.log'), 'utf8')
+    expect(log).toMatch(/^Run \w{8} succeeded/m)
+    const unit = (name: string) => here(new RegExp(`^${name}=(.*)$`, 'm').exec(page)?.[1])
+    const [file = '', ...args] = unit('ExecStart').split(' ')
+    const worker = spawn(file, args, { ...empty, cwd: unit('WorkingDirectory') })
+    worker.stderr.on('data', (text) => String(text).includes('"msg":"working"') && worker.kill())
+    expect(await once(worker, 'close')).toEqual([0, null])
+  } finally {
+    await rm(join(command.directory, '.env'))
+  }
 })
 
 test('a worker works what is enqueued, keeps the schedule, and ends with 0 at SIGTERM', async () => {
