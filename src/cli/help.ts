@@ -130,7 +130,7 @@ export const ACCEPT =
   prose(`Approves a held removal, by run, listing or organization: its users are removed now. They return if a later listing
 contains them. A removal is held when a listing loses many users, at once or within seven days (SYNC_SHRINK_LIMIT), or may be
 incomplete. The users stay until you approve it, or until HELD_ACCEPT_AFTER nightly runs have returned the same listing.
-"collab-sync status RUN" shows what a run held.
+With --dry-run, it lists the missing users and removes none.
 
 With --catalog NUMBER, approves a held catalog import: one that would deactivate more than ten scopes and more than 10 % of the
 catalog or of one organization. These scopes become inactive now; the next import adds its new scopes. "collab-sync

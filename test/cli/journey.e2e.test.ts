@@ -176,6 +176,12 @@ test('a worker works what is enqueued, keeps the schedule, and ends with 0 at SI
   worker.child.kill('SIGTERM')
   expect(await worker.ended).toMatchObject({ code: 0, stdout: '' })
   expect((await json('status')).document.workers).toEqual([])
+  const waiting = (await command.run(['enqueue'], settings)).stdout.trim()
+  for (const args of [['status'], ['status', waiting]])
+    expect((await command.run(args, settings)).stdout).toContain(
+      `To end it: collab-sync cancel ${waiting.slice(0, 8)}\n`,
+    )
+  expect(await command.run(['cancel', waiting], settings)).toMatchObject({ code: 0 })
 })
 
 test('changes stops at its limit and prints the next cursor', async () => {
