@@ -114,7 +114,7 @@ comment on column sync.runs.waited_ms is 'Milliseconds that calls waited for a s
 comment on column sync.runs.waited_throttled_ms is 'Milliseconds that calls waited because the service throttled them or another process; summed likewise.';
 comment on column sync.runs.database_ms is 'Milliseconds that batches waited for PostgreSQL; summed likewise.';
 comment on column sync.runs.cpu_ms is 'CPU milliseconds of the processes that worked on the run, during that time.';
-comment on column sync.runs.records_lost is 'Whole records that were rejected and not dismissed. One makes the run partial.';
+comment on column sync.runs.records_lost is 'Whole records that were rejected and not set aside. One makes the run partial.';
 comment on index sync.queued_hints is 'Finds the run of a hint that no worker has started.';
 comment on index sync.retries is 'Finds the retries of a run.';
 

@@ -127,8 +127,8 @@ select b.kind, case b.kind when 'failing' then 'high' when 'overdue' then 'high'
   sync.attention_sentence(b.kind, b.count::bigint, p.part, 1, b.organization_id) as sentence,
   case b.kind
     when 'failing' then coalesce('`collab-sync run --failed-of ' || left(f.run_id::text, 8) || '` retries the failed scopes.', '`collab-sync run` syncs everything.')
-    when 'held' then '`collab-sync status RUN` lists the missing users. Run `collab-sync accept` or `collab-sync refuse`.'
-    when 'rejected' then '`collab-sync rejected` lists them. Correct them at the service, or set them aside.'
+    when 'held' then format('`collab-sync accept %1$s --dry-run` lists the missing users. Run `collab-sync accept %1$s` or `collab-sync refuse %1$s --reason TEXT`.', left(h.run_id::text, 8))
+    when 'rejected' then '`collab-sync rejected` lists what to correct at the service or to set aside.'
     else '`collab-sync run` syncs everything now.' end as fix,
   case b.kind
     when 'failing' then coalesce('/runs/' || f.run_id, '/organizations')
@@ -144,6 +144,13 @@ left join lateral (
   order by failure_id desc
   limit 1
 ) f on b.kind = 'failing'
+left join lateral (
+  select x.run_id from sync.open_holds w
+  join sync.held x using (held_id)
+  where w.organization_id = b.organization_id
+  order by held_id desc
+  limit 1
+) h on b.kind = 'held'
 union all
 select case i.state when 'held' then 'catalog_held' else 'catalog_failed' end, 'high', null, 1, i.at, i.last_seen_at,
   case i.state

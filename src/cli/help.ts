@@ -49,6 +49,10 @@ Examples:
 With --dry-run, collab-sync fetches and checks every scope as in a run, but writes nothing. It prints each scope that would
 change, then the totals.
 
+If nothing fails, --failing and --failed-of start no run: the command says so and exits with 0, and --json prints
+{"runId":null,"reason":"…"}. They exit with 1 if a run was stopped before it fetched all scopes, for example because the service
+refused the token: these scopes are not recorded as failed.
+
 Exit codes: 0 success, 1 failed or cancelled, 2 wrong usage (nothing was done), 3 partial (some scopes failed, a removal is held
 or a record was rejected; everything else was written).`
 
@@ -135,7 +139,7 @@ export const ACCEPT =
   prose(`Approves a held removal, by run, listing or organization: its users are removed now. They return if a later listing
 contains them. A removal is held when a listing loses many users, at once or within seven days (SYNC_SHRINK_LIMIT), or may be
 incomplete. The users stay until you approve it, or until HELD_ACCEPT_AFTER nightly runs have returned the same listing.
-"collab-sync status RUN" shows what a run held.
+With --dry-run, it lists the missing users and removes none.
 
 With --catalog NUMBER, approves a held catalog import: one that would deactivate more than ten scopes and more than 10 % of the
 catalog or of one organization. These scopes become inactive now; the next import adds its new scopes. "collab-sync

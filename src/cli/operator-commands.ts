@@ -75,7 +75,7 @@ function addRunCare(program: Command, actionOf: ActionOf): void {
 
 function addRejected(program: Command, actionOf: ActionOf): void {
   const rejected = define(program, 'rejected', help.REJECTED, {
-    summary: 'list and dismiss records that could not be stored',
+    summary: 'list and set aside records that could not be stored',
   })
   define(rejected, 'list', 'Lists open rejected records, newest first.', {
     isDefault: true,
@@ -133,7 +133,10 @@ export function addScheduleCommand(program: Command, actionOf: ActionOf): void {
     'set',
     'Sets the nightly schedule for all workers. It replaces SYNC_CRON and SYNC_TZ.',
   )
-    .argument('<cron...>', 'five fields (minute, hour, day, month, weekday), in quotes')
+    .argument(
+      '<pattern...>',
+      'a cron pattern of five fields (minute, hour, day, month, weekday), or six with seconds first, in quotes',
+    )
     .option('--tz <zone>', 'IANA time zone of the fields (default: the current one)')
     .addHelpText('after', help.SCHEDULE_SET_AFTER)
     .action(actionOf(async () => (await import('./commands/schedule.ts')).scheduleSet))

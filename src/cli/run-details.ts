@@ -72,12 +72,15 @@ export function describeRun(run: RunDetails): string {
     ...refusedOf(run),
     ...actionsOf(run),
     ...rejectedOf(run),
-    ...(run.workersGone ? ['', `  ${paint.yellow(LEFT_ALONE)}`] : []),
+    ...(run.workersGone ? ['', `  ${paint.yellow(leftAlone([run]))}`] : []),
   ].join('\n')
 }
 
-/** Shown for a run in progress while no worker is alive. */
-export const LEFT_ALONE = `${NO_WORKER} To end it: collab-sync cancel RUN.`
+/** Shown for runs in progress while no worker is alive. */
+export function leftAlone(runs: readonly Pick<Run, 'runId'>[]): string {
+  const commands = runs.map(({ runId }) => `collab-sync cancel ${shortId(runId)}`)
+  return `${NO_WORKER} To end it: ${commands.join(', ')}`
+}
 
 const STATUS_PAINT: Record<Run['status'], (text: string) => string> = {
   queued: paint.cyan,
@@ -113,7 +116,7 @@ function timeOf(run: Run): string {
   const parts = RUN_TIMES.flatMap(([words, name]) =>
     run[name] > 0 ? [`${duration(run[name])} ${words}`] : [],
   )
-  return `${parts.join(', ')} (sums over parallel calls and batches)`
+  return parts.length === 0 ? 'none' : `${parts.join(', ')} (sums over parallel calls and batches)`
 }
 
 /** Longer than the messages of collab-sync. */

@@ -135,6 +135,7 @@ describe('of organizations', () => {
         kind: 'held',
         count: 1,
         sentence: `12 people are missing from 1 listing, and collab-sync removed none of them, in organization "${organizationId}".`,
+        fix: expect.stringContaining(`\`collab-sync accept ${runId.slice(0, 8)} --dry-run\``),
       },
     ])
     const heldId = await one('select held_id::int from sync.held where resolved_at is null')

@@ -31,7 +31,7 @@ test('what was held is removed on a word, in the organization that was named and
   expect(accepted.listings).toBe(1 + countListings(first))
   expect(await present()).toEqual({ ...before, [first]: 0 })
   await expect(accept({ runId: run.run_id, organizationId: first })).rejects.toThrow(
-    `in organization "${first}"`,
+    `Run ${run.run_id} has no open held removal of organization "${first}": ${accepted.listings} were accepted.`,
   )
   expect(await accept({ runId: run.run_id })).toMatchObject({
     people: peopleOf(second),
@@ -124,7 +124,7 @@ test('accepting what a run did not hold is refused in a sentence', async () => {
   const accepting = accept({ runId: run.run_id })
   await expect(accepting).rejects.toThrow(UsageError)
   await expect(accepting).rejects.toThrow(
-    `Nothing that is held of run ${run.run_id} waits to be accepted.`,
+    `Run ${run.run_id} has no open held removal. A later run may have received another response.`,
   )
 })
 
@@ -143,6 +143,9 @@ test('a refused response removes nobody and is not held again; another one is, a
     people: peopleOf(first),
     left: 0,
   })
+  await expect(accept({ organizationId: first })).rejects.toThrow(
+    `Organization "${first}" has no open held removal: ${all} were refused.`,
+  )
   for (let nights = 0; nights < 3; nights += 1)
     expect(await night()).toMatchObject({ status: 'succeeded', scopes_held: 0, problem: null })
   expect([await waitingOf(first), await present()]).toEqual([0, before])

@@ -114,7 +114,12 @@ test('one that was corrected is closed, one that comes back is open again; pruni
   serveBad(2)
   await live.run()
   serveBad(1)
-  expect(await live.run()).toMatchObject({ status: 'partial', records_lost: 1 })
+  expect(await live.run()).toMatchObject({
+    status: 'partial',
+    problem: expect.stringMatching(
+      /^1 whole record was rejected \(.*\)\. Correct it at the service, or set it aside\.$/,
+    ),
+  })
   expect(await open()).toBe(1)
   serveBad(0)
   expect(await live.run()).toMatchObject({ status: 'succeeded', problem: null })

@@ -1,6 +1,6 @@
 -- A page of rejected records, newest first.
 -- Params: $1 runId?, $2 before? (lowest id of the previous page), $3 limit, $4 mostCharacters (of each record), $5
--- isSetAside? (true for dismissed records, false for open ones, null for both).
+-- isSetAside? (true for records that were set aside, false for open ones, null for both).
 -- Never null: rejected_record_id, run_id, at, operation, reason, record, is_cut, is_whole, is_field, first_seen_at,
 -- last_seen_at, times.
 -- Typed as: operation collab_store.batches.operation.

@@ -6,7 +6,7 @@ import type { AcceptedHeld, HeldListing, RefusedHeld } from '../../documents/wai
 import { UsageError } from '../../base/errors.ts'
 import { count, counted, describeHeld } from '../../documents/format.ts'
 import { processUser } from '../../base/process-user.ts'
-import { countHeld, decideHeld } from '../../core/sync/held.ts'
+import { countHeld, decideHeld, nothingHeld } from '../../core/sync/held.ts'
 import type { HeldChoice } from '../../core/sync/held.ts'
 import { note, print, printJson } from '../output.ts'
 import { heldTable } from '../run-details.ts'
@@ -54,8 +54,7 @@ export async function decide(
       const say = dryRun ? print : note
       say(describeHeld(await countHeld({ database }, choice)))
       show(held, state, say)
-    }
-    if (dryRun && !json && held.length === 0) print('No held removal is pending approval.')
+    } else if (dryRun) print(await nothingHeld({ database }, choice))
     if (dryRun) return
     const decision = { resolution: state, by: processUser(), reason }
     const { listings, people, left, fault } = await decideHeld({ database }, choice, decision)
@@ -92,17 +91,23 @@ function checkUse(
     throw new UsageError('--reason is missing: it documents the decision.')
 }
 
+const WORDS = {
+  accepted: { does: 'removes', would: 'would remove' },
+  refused: { does: 'keeps', would: 'would keep' },
+} as const
+
 function show(
   held: readonly HeldListing[],
   state: ImportDecision['state'],
-  say: (text: string) => void,
+  isDryRun = false,
 ): void {
+  const say = isDryRun ? print : note
   say(heldTable(held))
   for (const { heldId, usersMissing, firstMissingUserIds } of held) {
     const more = usersMissing - firstMissingUserIds.length
     const names = firstMissingUserIds.map((userId) => JSON.stringify(userId)).join(', ')
-    const what = state === 'accepted' ? 'removes' : 'keeps'
-    say(`${heldId} ${what} ${names}${more > 0 ? ` and ${count(more)} more` : ''}`)
+    const what = WORDS[state][isDryRun ? 'would' : 'does']
+    say(`Listing ${heldId} ${what} ${names}${more > 0 ? ` and ${count(more)} more` : ''}`)
   }
 }
 
@@ -116,7 +121,7 @@ async function decideCatalog(
   if (json) printJson(decided)
   else if (state === 'accepted')
     print(
-      `The held import was accepted: ${counted(decided.deactivated, 'scope')} of the catalog are inactive now. The next import adds its new scopes.`,
+      `The held import was accepted: ${counted(decided.deactivated, 'scope')} of the catalog ${decided.deactivated === 1 ? 'is' : 'are'} inactive now. The next import adds its new scopes.`,
     )
   else print('The held import was refused. The catalog is unchanged.')
 }

@@ -123,7 +123,7 @@ function describeHeld(name: string, held: HeldImport, isDryRun: boolean): string
   const some = `, and more than 10 % of ${all}`
   const what = `${name} lacks ${count(lacking)} of the ${counted(scopes, 'scope')} in the catalog${organizations === 0 ? '' : some}.`
   if (isRefused)
-    return `${what} The catalog is unchanged, because an import that lacks the same scopes was refused.`
+    return `${what} The catalog ${isDryRun ? 'would be' : 'is'} unchanged, because an import that lacks the same scopes was refused.`
   if (isDryRun) return `${what} The import would be held.`
   return `${what} The import is held, and the catalog is unchanged. To apply it: collab-sync accept --catalog ${importId}. To discard it: collab-sync refuse --catalog ${importId}.`
 }

@@ -3,7 +3,7 @@ import { count, counted, describeRejected, scopePath } from '../../documents/for
 import { printable } from '../../base/printable.ts'
 import { planRun } from '../../features/check/plan.ts'
 import type { PlannedRun, PlannedScope } from '../../features/check/plan.ts'
-import { EXIT } from '../exit.ts'
+import { EXIT, reportNothingFails } from '../exit.ts'
 import { facts, print } from '../output.ts'
 import { checkRequest, requestOf } from '../requested-scope.ts'
 import type { RequestOptions } from '../scope-options.ts'
@@ -27,7 +27,7 @@ export async function plan(options: RequestOptions & { json?: boolean }): Promis
     } finally {
       forget()
     }
-  })
+  }).catch((error: unknown) => reportNothingFails(error, { ...options, say: print }))
 }
 
 const TEXT_PAGE = {
@@ -38,7 +38,7 @@ const TEXT_PAGE = {
     const { scopes, failed, received, unchanged, calls } = planned
     print(
       facts([
-        ['would be', describeChanges({ ...planned, failure: null }) || 'nothing changed'],
+        ['changes', describeChanges({ ...planned, failure: null }) || 'none'],
         ['records', `${count(received)} received, ${count(unchanged)} unchanged`],
         ['scopes', `${count(scopes)} fetched, ${count(failed)} failed`],
         ['calls', count(calls)],

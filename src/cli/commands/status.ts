@@ -28,7 +28,7 @@ import { printable } from '../../base/printable.ts'
 import type { Settings } from '../../settings/table.ts'
 import { facts, heading, paint, print, printJson } from '../output.ts'
 import { numberColumns, table } from '../table.ts'
-import { failuresTable, LEFT_ALONE, paintedStatus, printRun } from '../run-details.ts'
+import { failuresTable, leftAlone, paintedStatus, printRun } from '../run-details.ts'
 import { refreshLines, staleParts } from '../refresh-details.ts'
 import { findRun } from '../requested-scope.ts'
 import { withTables } from '../with-store.ts'
@@ -97,6 +97,7 @@ async function readOverview(database: Database, settings: Settings, limit: numbe
 
 function describe(overview: Overview): string {
   const { attention, freshness, memberChanges, runs } = overview
+  const leftRuns = runs.filter(({ workersGone }) => workersGone)
   return [
     facts([
       ['catalog', describeFreshness(overview)],
@@ -108,7 +109,7 @@ function describe(overview: Overview): string {
     ...(attention.length === 0 ? [] : [heading('Needs attention'), ...attention.flatMap(linesOf)]),
     heading('Runs'),
     runs.length === 0 ? '  None yet. Start one with: collab-sync run' : runsTable(runs),
-    ...(runs.some(({ workersGone }) => workersGone) ? [`  ${paint.yellow(LEFT_ALONE)}`] : []),
+    ...(leftRuns.length > 0 ? [`  ${paint.yellow(leftAlone(leftRuns))}`] : []),
     ...(memberChanges.length === 0
       ? []
       : [

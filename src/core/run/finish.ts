@@ -123,7 +123,8 @@ function describeFailures(causes: readonly FailureCause[], hasResponse: boolean)
   const [first] = causes
   if (first === undefined) return null
   const failed = causes.reduce((sum, { scopes }) => sum + scopes, 0)
-  const named = causes.slice(0, CAUSES_NAMED).map(describeCause)
+  const isOnly = causes.length === 1
+  const named = causes.slice(0, CAUSES_NAMED).map((cause) => describeCause(cause, isOnly))
   const more =
     causes.length > CAUSES_NAMED
       ? `; and ${counted(causes.length - CAUSES_NAMED, 'other cause')}`
@@ -139,7 +140,8 @@ function describeFailures(causes: readonly FailureCause[], hasResponse: boolean)
     causes.every((cause) => isOfOtherServer(cause) || cause.errorStatus === 'breaker_open')
   const everyCall = areAllForbidden ? FORBIDDEN : isElsewhere ? ELSEWHERE : ''
   const likely = (areAllForbidden || isElsewhere) && !isOneOperation ? '' : likelyCause(first)
-  return `${counted(failed, 'scope')} failed: ${named.join('; ')}${more}.${throttled}${everyCall}${likely}`
+  const total = isOnly ? '' : `${counted(failed, 'scope')} failed: `
+  return `${total}${named.join('; ')}${more}.${throttled}${everyCall}${likely}`
 }
 
 function isForbiddenCause({ httpStatus, errorStatus }: FailureCause): boolean {
@@ -155,13 +157,15 @@ const FORBIDDEN = ` Every call was refused: check ${CREDENTIALS}.`
 const ELSEWHERE =
   ' The service did not respond to any call: check COLLAB_API_URL with `collab-sync doctor`.'
 
-function describeCause(cause: FailureCause): string {
+/** @param isOnly whether no total with a verb precedes it */
+function describeCause(cause: FailureCause, isOnly: boolean): string {
   const { operation, httpStatus, errorStatus, scopes, organizations } = cause
+  const what = counted(scopes, `${operation} scope`)
   const where = organizations > 1 ? ` in ${count(organizations)} organizations` : ''
-  if (errorStatus === 'breaker_open')
-    return `${scopes} of ${operation}${where} skipped after such failures`
-  if (errorStatus === 'throttled') return `${scopes} of ${operation}${where} skipped`
-  return `${scopes} of ${operation}${where}: ${describeFailure({ httpStatus, errorStatus })}`
+  const be = isOnly ? (scopes === 1 ? ' was' : ' were') : ''
+  if (errorStatus === 'breaker_open') return `${what}${where}${be} skipped after such failures`
+  if (errorStatus === 'throttled') return `${what}${where}${be} skipped`
+  return `${what}${isOnly ? ' failed' : ''}${where}: ${describeFailure({ httpStatus, errorStatus })}`
 }
 
 function likelyCause({ operation, httpStatus, organizations }: FailureCause): string {

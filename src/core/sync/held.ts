@@ -8,7 +8,7 @@ import * as holds from '../database/statements/held.ts'
 import * as scopes from '../database/statements/scopes.ts'
 import { leaveMembers, unlistUsers } from '../database/users.ts'
 import { UsageError } from '../../base/errors.ts'
-import { counted, scopePath } from '../../documents/format.ts'
+import { count, counted, scopePath } from '../../documents/format.ts'
 import { readListings } from './compare/listings.ts'
 import type { SyncContext } from './context.ts'
 
@@ -81,10 +81,7 @@ export async function decideHeld(
   const { places, counts: now } = await readChosen(database, choice)
   if (seen !== undefined && SEEN.some((name) => seen[name] !== now[name]))
     throw new UsageError(HELD_CHANGED)
-  if (places.length === 0)
-    throw new UsageError(
-      `Nothing that is held${describeChoice(chosen)} waits to be ${decision.resolution}.${chosen.runId === null ? '' : ' A later run may have received another response.'}`,
-    )
+  if (places.length === 0) throw new UsageError(await nothingHeld({ database }, chosen))
   let listings = 0
   const people = new Set<string>()
   let fault: unknown
@@ -124,12 +121,33 @@ async function readChosen(
   return { places, counts: { listings: places.length, people, usersBefore, responses } }
 }
 
-function describeChoice({ heldId, runId, organizationId }: HeldChoice): string {
-  return [
-    heldId === null ? '' : ` as listing ${heldId}`,
-    runId === null ? '' : ` of run ${runId}`,
-    organizationId === null ? '' : ` in organization ${JSON.stringify(organizationId)}`,
-  ].join('')
+const OUTCOMES: Readonly<Record<RowOf<typeof holds.outcomes>['resolution'], string>> = {
+  accepted: 'accepted',
+  refused: 'refused',
+  repeated: 'accepted by HELD_ACCEPT_AFTER',
+  recovered: 'resolved because the users returned',
+}
+
+/** Says that there is no open held removal, and how earlier ones were resolved. */
+export async function nothingHeld(
+  { database }: Pick<SyncContext, 'database'>,
+  { heldId = null, runId = null, organizationId = null }: HeldChoice,
+): Promise<string> {
+  const resolved = await holds.outcomes.all(database, { heldId, runId, organizationId })
+  const [named = '', ...others] = [
+    heldId === null ? '' : `listing ${heldId}`,
+    runId === null ? '' : `run ${runId}`,
+    organizationId === null ? '' : `organization ${JSON.stringify(organizationId)}`,
+  ].filter(Boolean)
+  const of = others.map((other) => ` of ${other}`).join('')
+  const sentence = `${named.charAt(0).toUpperCase()}${named.slice(1)} has no open held removal${of}`
+  if (resolved.length === 0)
+    return `${sentence}.${runId === null ? '' : ' A later run may have received another response.'}`
+  const outcomes = resolved.map(
+    ({ listings, resolution }) =>
+      `${count(listings)} ${listings === 1 ? 'was' : 'were'} ${OUTCOMES[resolution]}`,
+  )
+  return `${sentence}: ${outcomes.join(', ')}.`
 }
 
 /** @returns the users who left or stay; null if the listing is not held any more, or another run has received it since */

@@ -26,7 +26,7 @@ export interface PlannedChanges {
   readonly rejected: number
   /** Of the rejected, fields of stored records. */
   readonly fieldsRejected: number
-  /** Of the rejected, records that were not dismissed. */
+  /** Of the rejected, records that were not set aside. */
   readonly lost: number
 }
 

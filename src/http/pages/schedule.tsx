@@ -53,8 +53,9 @@ function SetForm({ schedule }: { schedule: NightlySchedule }) {
   return (
     <Card title="Change the schedule">
       <p class="soft" id="cron-words">
-        Five fields: minute, hour, day of the month, month, day of the week. <code>0 2 * * *</code>{' '}
-        is two o’clock every night, <code>30 1 * * 1-5</code> half past one from Monday to Friday.
+        Five fields: minute, hour, day of the month, month, day of the week; or six, with seconds
+        first. <code>0 2 * * *</code> is two o’clock every night, <code>30 1 * * 1-5</code> half
+        past one from Monday to Friday.
       </p>
       <form class="fields" method="get" action="/actions/set-schedule">
         <div>

@@ -126,6 +126,16 @@ export const note = new Statement<
   columns: 'repeats',
 })
 
+/** Resolved removals by resolution, of a listing, run or organization. */
+export const outcomes = new Statement<
+  { heldId: number | null; runId: string | null; organizationId: string | null },
+  { resolution: 'accepted' | 'refused' | 'repeated' | 'recovered'; listings: number }
+>('held/outcomes', {
+  parameters: 'heldId runId organizationId',
+  columns: 'resolution listings',
+  neverNull: 'resolution listings',
+})
+
 /** Users whose removal from a listing is pending approval or was refused. */
 export const removals = new Statement<
   { kind: string; scopeKey: number },
