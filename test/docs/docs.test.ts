@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { ATTENTION_KINDS } from '../../src/documents/attention.ts'
 import { SETTING_LIST } from '../../src/settings/table.ts'
 
 /** What the documents name is there: tests, files, commands, settings. */
@@ -72,6 +73,11 @@ function anchorOf(heading: string): string {
     .replaceAll(/[^\w\- ]/g, '')
     .replaceAll(' ', '-')
 }
+
+test('docs/OPERATING.md names each kind of open problem, and which notification it sends', () => {
+  const kinds = [...read('docs/OPERATING.md').matchAll(/^\| `[^|]+ \|/gm)].join('\n')
+  for (const kind of ATTENTION_KINDS) expect(kinds).toContain(`\`${kind}\``)
+})
 
 describe('SECURITY.md', () => {
   // An item that ends with a colon introduces the promises beneath it.
