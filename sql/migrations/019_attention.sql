@@ -152,14 +152,16 @@ left join lateral (
   limit 1
 ) h on b.kind = 'held'
 union all
-select case i.state when 'held' then 'catalog_held' else 'catalog_failed' end, 'high', null, 1, i.at, i.last_seen_at,
+select case i.state when 'held' then 'catalog_held' else 'catalog_failed' end, case i.state when 'failed' then 'high' else 'medium' end, null, 1, i.at, i.last_seen_at,
   case i.state
     when 'held' then format('Import %s of the catalog is held: it lacks %s of %s. Nothing was changed.', i.import_id, i.lacking, sync.counted(i.scopes, 'scope'))
     when 'refused' then format('The catalog is unchanged: import %s was refused, and its source still lacks the same %s.', i.import_id, sync.counted(i.lacking, 'scope'))
     else 'The source of the catalog cannot be read. The catalog is unchanged.' end,
   case i.state
-    when 'held' then format('Run `collab-sync accept --catalog %1$s` or `collab-sync refuse --catalog %1$s`.', i.import_id)
-    else '`collab-sync catalog refresh` tries again.' end,
+    when 'held' then format('`collab-sync catalog show` lists them. Run `collab-sync accept --catalog %1$s` or `collab-sync refuse --catalog %1$s`.', i.import_id)
+    when 'failed' then '`collab-sync catalog refresh` tries again.'
+    else 'Import a complete list. To deactivate what this one lacks: '
+      || case i.source when 'CATALOG_SQL' then '`collab-sync catalog refresh --accept-all`.' else '`collab-sync catalog import FILE --prune --accept-all`.' end end,
   '/organizations', i.problem
 from sync.catalog_imports i
 where i.state = 'held'
@@ -189,6 +191,13 @@ cross join lateral (
   select greatest(d.worker_left_at, (select max(heartbeat_at) from sync.workers), r.first_at) as since
 ) s
 where not exists (select from workers) and (r.runs > 0 or d.next_due_at is not null)
+union all
+-- Nobody has removed the schedule, and no worker has ever registered it.
+select 'no_worker', 'low', null, 1, null, null, 'No worker has started yet, so nothing starts the nightly run.',
+  'Start one: `collab-sync worker`. If cron starts your runs, `collab-sync schedule remove` ends this message.', '/schedule', null
+from collab_store.definitions d
+where d.next_due_at is null and not exists (select from workers) and not exists (select from open_runs)
+  and not exists (select from sync.schedule) and exists (select from collab_store.organizations where active)
 union all
 select 'nightly_missed', 'high', null, 1, n.due_at, n.due_at,
   'The nightly run that was due at ' || to_char(n.due_at at time zone d.schedule_time_zone, 'YYYY-MM-DD HH24:MI') || ' (' || d.schedule_time_zone || ') has not started.',
@@ -260,12 +269,7 @@ having count(*) > 0
 union all
 select 'catalog_empty', 'medium', null, 1, null, null, 'The catalog is empty: there is nothing to sync.',
   '`collab-sync catalog import FILE` fills it.', '/organizations', null
-where not exists (select from collab_store.organizations where active)
-union all
-select 'no_schedule', 'low', null, 1, set_at, set_at, 'No nightly run is scheduled.',
-  '`collab-sync schedule set "0 2 * * *"` sets one.', '/schedule', null
-from sync.schedule
-where cron is null;
+where not exists (select from collab_store.organizations where active);
 comment on view sync.attention is 'As reporting.attention, with the messages of others. Key: kind, organization_id.';
 comment on column sync.attention.kind is 'As in reporting.attention.';
 comment on column sync.attention.urgency is 'As in reporting.attention.';
@@ -308,7 +312,7 @@ create view reporting.attention as
 select kind, urgency, organization_id, count, since, latest, sentence, fix, path
 from sync.attention;
 comment on view reporting.attention is 'Open problems that need action. Key: kind, organization_id.';
-comment on column reporting.attention.kind is 'By organization: failing, overdue, never_checked, held, rejected. Others: catalog_held, catalog_failed, worker_blocked, no_worker, nightly_missed, nightly_late, credentials, unreachable, throttled, refresh_paused, settings_differ, catalog_empty, no_schedule.';
+comment on column reporting.attention.kind is 'By organization: failing, scopes whose last fetch failed; overdue, scopes not checked within FRESHNESS_PROMISE; never_checked, scopes without any check, while no run is in progress; held, listings whose removal of users waits for approval; rejected, records and fields that could not be stored. For the whole installation: catalog_held, an import of the catalog that waits for approval; catalog_failed, the source of the catalog cannot be read, or still returns a list that was refused; worker_blocked, workers that cannot reach the queue or the service; no_worker, no worker is running for a run or for the nightly schedule, or none has ever started; nightly_missed, the last nightly run did not start; nightly_late, the nightly run takes much longer than usual; credentials, the service refuses key or token; unreachable, the last run ended because the service could not be reached; throttled, workers wait because the service throttles calls or does not respond; refresh_paused, continuous refresh is paused; settings_differ, workers have different settings; catalog_empty, there is nothing to sync.';
 comment on column reporting.attention.urgency is 'high, medium or low.';
 comment on column reporting.attention.organization_id is 'The service''s organizationId; null if the whole installation is affected.';
 comment on column reporting.attention.count is 'Number of scopes, listings, records, workers or settings.';

@@ -237,7 +237,7 @@ export const CATALOG_REMOVE =
 stay. An import that lists it activates it again.`)
 
 export const CATALOG_SHOW = prose(
-  `Counts the organizations, documents, annotations and user groups of the catalog, or shows whether one of them is active.`,
+  `Counts the organizations, documents, annotations and user groups of the catalog, and lists the last imports and what a held one lacks; or shows whether one of them is active.`,
 )
 
 export const CATALOG_LIST = prose(

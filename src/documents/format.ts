@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import type { AttentionByKind } from './attention.ts'
+import type { Freshness } from './freshness.ts'
 import type { Failure, FailuresByState, Run, RunDetails } from './run.ts'
 import { describeScope } from './scope.ts'
 import type { SomeThingIds } from './thing.ts'
@@ -265,4 +266,19 @@ export function scopePath(ids: SomeThingIds): string {
 
 function twoDigits(n: number): string {
   return String(n).padStart(2, '0')
+}
+
+/** Stale scopes by reason: `3 failing, 20 never checked`. */
+export function describeStale(freshness: Freshness): string {
+  const { failing, notTried, tooOld, uncheckedSinceStop } = freshness
+  const parts = [
+    [failing, 'failing'],
+    [notTried, 'never checked'],
+    [tooOld, 'not checked within FRESHNESS_PROMISE'],
+    [uncheckedSinceStop, 'not checked since a full run was stopped'],
+  ] as const
+  return parts
+    .filter(([scopes]) => scopes > 0)
+    .map(([scopes, why]) => `${count(scopes)} ${why}`)
+    .join(', ')
 }

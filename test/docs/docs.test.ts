@@ -3,6 +3,7 @@ import { dirname, join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { createProgram } from '../../src/cli/program.ts'
 import { FIRST_STEPS } from '../../src/cli/help.ts'
+import { ATTENTION_KINDS } from '../../src/documents/attention.ts'
 import type { Settings } from '../../src/settings/table.ts'
 import { SETTING_LIST, sharedSettings } from '../../src/settings/table.ts'
 
@@ -98,6 +99,11 @@ function anchorOf(heading: string): string {
     .replaceAll(/[^\w\- ]/g, '')
     .replaceAll(' ', '-')
 }
+
+test('docs/OPERATING.md names each kind of open problem, and which notification it sends', () => {
+  const kinds = [...read('docs/OPERATING.md').matchAll(/^\| `[^|]+ \|/gm)].join('\n')
+  for (const kind of ATTENTION_KINDS) expect(kinds).toContain(`\`${kind}\``)
+})
 
 describe('SECURITY.md', () => {
   // An item that ends with a colon introduces the promises beneath it.

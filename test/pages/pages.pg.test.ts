@@ -315,7 +315,6 @@ test('the schedule is set, shown and removed', async () => {
     hiddenFields(await expectPage('/actions/remove-schedule')),
   )
   expect(wordsOf(await expectPage('/schedule'))).toContain('No nightly schedule')
-  expect(wordsOf(await expectPage('/'))).toContain('No nightly run is scheduled.')
 })
 
 test('wrong input is told in a sentence', async () => {

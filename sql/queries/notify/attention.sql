@@ -24,7 +24,7 @@ with present as materialized (
 select p.kind, to_jsonb(p) - '{kind,urgency}'::text[] as facts, '{}'::text[] as exceptions
 from present p
 left join reported r using (kind)
-where (r.kind is null or (p.kind in ('held', 'rejected', 'catalog_held') and p.latest > r.latest))
+where p.urgency <> 'low' and (r.kind is null or (p.kind in ('held', 'rejected', 'catalog_held') and p.latest > r.latest))
   -- These often end without action, or when the last worker has restarted.
   and (
     p.kind not in ('no_worker', 'worker_blocked', 'throttled', 'unreachable', 'settings_differ')

@@ -19,9 +19,10 @@ import {
   counted,
   describeOrganizations,
   describeRequest,
+  describeStale,
   duration,
-  shorten,
   shortId,
+  shorten,
   time,
 } from '../../documents/format.ts'
 import { printable } from '../../base/printable.ts'
@@ -29,7 +30,7 @@ import type { Settings } from '../../settings/table.ts'
 import { facts, heading, paint, print, printJson } from '../output.ts'
 import { numberColumns, table } from '../table.ts'
 import { failuresTable, leftAlone, paintedStatus, printRun } from '../run-details.ts'
-import { refreshLines, staleParts } from '../refresh-details.ts'
+import { refreshLines } from '../refresh-details.ts'
 import { findRun } from '../requested-scope.ts'
 import { withTables } from '../with-store.ts'
 
@@ -138,7 +139,7 @@ function describeFreshness({ freshness, readAt }: Overview): string {
   if (scopes === 0) return 'empty'
   const size = `${counted(scopes, 'scope')} (${counted(annotations, 'annotation')})`
   const paintStale = failing > 0 ? paint.red : paint.yellow
-  const parts = stale > 0 ? [paintStale(`${count(stale)} stale (${staleParts(freshness)})`)] : []
+  const parts = stale > 0 ? [paintStale(`${count(stale)} stale (${describeStale(freshness)})`)] : []
   const age =
     oldestCheck === null
       ? 'none checked yet'
