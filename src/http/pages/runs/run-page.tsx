@@ -25,7 +25,7 @@ import { ActionsTable } from '../history.tsx'
 import { noSuchRun } from '../../problem.ts'
 import { sendPage } from '../layout.tsx'
 import type { PageContext } from '../page-context.ts'
-import { Failures, Progress, Slowness } from './run-parts.tsx'
+import { Failures, Progress, ResolvedBy, Slowness } from './run-parts.tsx'
 
 const SLOWEST_SHOWN = 10
 
@@ -74,6 +74,7 @@ async function runContent({ database }: PageContext, run: RunDetails) {
           <Sentence of={run.problem} />
         </p>
       )}
+      <ResolvedBy run={run} />
       {run.finishedAt === null && (
         <div class="stack" data-live data-waits>
           {run.waiting.map(({ kind, sentence }) => (
