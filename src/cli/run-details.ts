@@ -56,6 +56,7 @@ export function describeRun(run: RunDetails): string {
   return [
     `Run ${paint.bold(shortId(run.runId))} ${paintedStatus(run.status)}${howLong(run)}`,
     ...(run.problem === null ? [] : [`  ${paint.yellow(printable(run.problem))}`]),
+    ...(run.resolvedBy === null ? [] : [`  Resolved by run ${shortId(run.resolvedBy)}.`]),
     ...run.waiting.map(({ sentence }) => `  ${paint.yellow(sentence)}`),
     '',
     facts([
@@ -126,7 +127,7 @@ const FAILURE_COLUMNS = [
   'operation',
   { head: 'response', width: 30 },
   { head: 'message', width: 60 },
-  'since',
+  'state now',
 ]
 
 function failuresOf(run: RunDetails): string[] {
@@ -136,7 +137,7 @@ function failuresOf(run: RunDetails): string[] {
     cause.operation,
     describeFailure(cause),
     shorten(cause.errorMessage ?? '', MESSAGE_MAX),
-    sinceOf(cause),
+    stateOf(cause),
     shorten(cause.examples.map(scopePath).join('; '), 60),
   ])
   const columns = [...numberColumns('scopes'), ...FAILURE_COLUMNS, 'such as']
@@ -154,7 +155,7 @@ function failuresOf(run: RunDetails): string[] {
   ]
 }
 
-function sinceOf({ resolvedBy, ...states }: FailureReport): string {
+function stateOf({ resolvedBy, ...states }: FailureReport): string {
   const by = resolvedBy.length === 0 ? '' : ` (by run ${resolvedBy.map(shortId).join(', ')})`
   return describeStates(states) + by
 }

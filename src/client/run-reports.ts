@@ -31,6 +31,7 @@ export async function readRunDetails(
       examples: ExamplesSchema.parse(cause.examples),
     })),
     failuresByState: await failures.states.one(database, { runId }),
+    resolvedBy: (await runs.resolvedBy.first(database, { runId }))?.runId ?? null,
     retriedBy: (await runs.retries.all(database, { runId, limit: SHOWN })).map(
       (each) => each.runId,
     ),

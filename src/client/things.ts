@@ -76,7 +76,9 @@ async function readThing(
       runId,
       failingSince: scope.failingSince,
       isStale: scope.isStale,
+      failingRunId: scope.failingSince === null ? null : scope.failingRunId,
       sentence: describeCheck(scope, runId),
+      failing: describeFailing(scope),
       next: await describeNext(database, settings, scope),
     },
     life:
@@ -227,12 +229,14 @@ async function whyInCatalog(database: Database, kind: ThingKind, scope: Scope): 
   return { state, sentence: `${how}${more}${parents}`, at: event?.at ?? null, runId: null }
 }
 
-function describeCheck({ checkedAt, failingSince }: Scope, runId: string | null): string {
-  const failing =
-    failingSince === null ? '' : ` Every fetch since ${time(failingSince)} has failed.`
-  if (checkedAt === null) return `It has never been fetched successfully.${failing}`
+function describeCheck({ checkedAt }: Scope, runId: string | null): string {
+  if (checkedAt === null) return 'It has never been fetched successfully.'
   const by = runId === null ? ', by continuous refresh or by a run that is no longer kept' : ''
-  return `The last good fetch began at ${time(checkedAt)}${by}.${failing}`
+  return `The last good fetch began at ${time(checkedAt)}${by}.`
+}
+
+function describeFailing({ failingSince }: Scope): string | null {
+  return failingSince && `Every fetch since ${time(failingSince)} has failed.`
 }
 
 async function describeNext(

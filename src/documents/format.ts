@@ -158,11 +158,11 @@ export const RUN_COUNTS = {
     ['retried', 'retries'],
   ],
   comments: [
-    ['written', 'commentsWritten'],
+    ['stored', 'commentsWritten'],
     ['found deleted', 'commentsDeleted'],
   ],
   users: [
-    ['written', 'usersWritten'],
+    ['stored', 'usersWritten'],
     ['removed', 'usersRemoved'],
     ['membership(s) ended', 'membersRemoved'],
   ],

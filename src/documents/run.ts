@@ -158,6 +158,9 @@ export const RunDetailsSchema = RunSchema.extend({
     .describe('What the workers of a run in progress wait for; empty if they do not wait.'),
   failuresByCause: z.array(FailureCauseSchema).describe('At most 20 causes, most frequent first.'),
   failuresByState: FailuresByStateSchema,
+  resolvedBy: RunIdSchema.nullable().describe(
+    'The run after which nothing of it is open: a later run of everything that succeeded, or the one that fetched its last failed scope. Null if there is none, or nothing went wrong.',
+  ),
   retriedBy: z.array(RunIdSchema).describe('Its last ten retries, newest first.'),
   actions: z.array(ActionSchema).describe('The last ten actions of users, including the request.'),
   held: HeldSchema.describe('Listings that this run held and that are pending approval.'),

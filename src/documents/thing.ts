@@ -244,8 +244,10 @@ const common = {
       at: time.describe('When the last successful check began; null if there was none.'),
       runId: RunIdSchema.nullable(),
       failingSince: time,
+      failingRunId: RunIdSchema.nullable().describe('The last run that failed to fetch it.'),
       isStale: z.boolean(),
       sentence: z.string(),
+      failing: z.string().nullable().describe('Since when every fetch fails; null if none does.'),
       next: z.string().describe('When it is checked next.'),
     })
     .describe('The last successful check and the next one.'),

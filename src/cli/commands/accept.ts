@@ -51,9 +51,8 @@ export async function decide(
     })
     if (dryRun && json) printJson(held)
     else if (held.length > 0) {
-      const say = dryRun ? print : note
-      say(describeHeld(await countHeld({ database }, choice)))
-      show(held, state, say)
+      ;(dryRun ? print : note)(describeHeld(await countHeld({ database }, choice)))
+      show(held, state, dryRun)
     } else if (dryRun) print(await nothingHeld({ database }, choice))
     if (dryRun) return
     const decision = { resolution: state, by: processUser(), reason }

@@ -155,6 +155,9 @@ function describe(thing: Thing, limit: number | undefined): string {
     facts([
       ...factsOf(thing).map(([label, value]) => [label, factText(value)] as const),
       ['Checked', `${checked.sentence}${byRun(checked.runId)}`],
+      ...(checked.failing === null
+        ? []
+        : [['Failing', `${checked.failing}${byRun(checked.failingRunId)}`] as const]),
       ['Next check', checked.next],
     ]),
     heading('Events, newest first'),

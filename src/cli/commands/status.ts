@@ -125,9 +125,10 @@ function describe(overview: Overview): string {
 const URGENCY_PAINT = { high: paint.red, medium: paint.yellow, low: paint.cyan }
 
 function linesOf(row: AttentionByKind): string[] {
-  const { urgency, sentence, organizations, words, fix } = row
+  const { urgency, sentence, since, organizations, words, fix } = row
   return [
     `  ${URGENCY_PAINT[urgency](printable(sentence))}`,
+    ...(since === null ? [] : [`    since ${time(since)}`]),
     ...(organizations > 1 ? [`    ${printable(describeOrganizations(row))}`] : []),
     ...(words === null ? [] : [`    ${printable(words)}`]),
     `    ${fix}`,

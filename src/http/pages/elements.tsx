@@ -1,7 +1,7 @@
 import { createContext } from 'preact'
 import type { ComponentChildren } from 'preact'
 import { useContext } from 'preact/hooks'
-import { roughAge } from '../../documents/format.ts'
+import { roughAge, time } from '../../documents/format.ts'
 import type { RunStatus } from '../../documents/run.ts'
 
 /** A state, shown by a colour and a sign beside its word. */
@@ -42,21 +42,14 @@ export function Sign({ tone }: { tone: Tone }) {
   )
 }
 
-/** A time in UTC, to the minute. */
+/** A time as in sentences. */
 export function Time({ at }: { at: Date }) {
   return (
     <time dateTime={at.toISOString()} title={at.toISOString()}>
-      {`${DAY.format(at)}, ${at.toISOString().slice(11, 16)}`}
+      {time(at)}
     </time>
   )
 }
-
-const DAY = new Intl.DateTimeFormat('en-GB', {
-  day: 'numeric',
-  month: 'short',
-  year: 'numeric',
-  timeZone: 'UTC',
-})
 
 /** How long ago a time was, or in how long it will be. */
 export function Ago({ at }: { at: Date }) {

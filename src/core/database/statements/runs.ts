@@ -150,6 +150,12 @@ export const reports = new Statement<
     'readAt scopesPlanned scopesSucceeded scopesFailed scopesHeld scopesSkipped recordsReceived recordsInserted recordsUpdated recordsUnchanged recordsRejected recordsNull organizationsDone documentsDone groupsDone annotationsDone usersWritten usersRemoved membersRemoved commentsWritten commentsDeleted rejected serviceMs waitedMs waitedThrottledMs databaseMs cpuMs workersGone',
 })
 
+/** The run that resolved what went wrong in a finished run: the one that fetched its last failing scope, if the run left nothing else open (held, rejected or not requested), or else the first later run of everything that succeeded. */
+export const resolvedBy = new Statement<{ runId: string }, { runId: string | null }>(
+  'runs/resolved-by',
+  { parameters: 'runId', columns: 'runId' },
+)
+
 /** The runs that retried failed scopes of a run, newest first. */
 export const retries = new Statement<{ runId: string; limit: number }, { runId: string }>(
   'runs/retries',

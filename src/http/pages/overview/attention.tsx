@@ -2,7 +2,7 @@ import type { AttentionByKind } from '../../../documents/attention.ts'
 import type { Freshness } from '../../../documents/freshness.ts'
 import { count, counted, describeStale } from '../../../documents/format.ts'
 import { printable } from '../../../base/printable.ts'
-import { Card, Sentence, Sign } from '../elements.tsx'
+import { Card, Sentence, Sign, Time } from '../elements.tsx'
 import { ThingLink } from '../things/thing-link.tsx'
 
 const TONES = { high: 'bad', medium: 'warn', low: 'info' } as const
@@ -65,6 +65,11 @@ function Row({ row }: { row: AttentionByKind }) {
       </span>
       <div>
         <p>{printable(row.sentence)}</p>
+        {row.since !== null && (
+          <p class="soft">
+            Since <Time at={row.since} />
+          </p>
+        )}
         {row.first.length > 0 && <Organizations row={row} />}
         {row.words !== null && <p class="soft">{printable(row.words)}</p>}
         {!ON_PAGES.includes(row.kind) && (

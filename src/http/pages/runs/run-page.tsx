@@ -30,7 +30,7 @@ import { noSuchRun } from '../../problem.ts'
 import { sendPage } from '../layout.tsx'
 import type { PageContext } from '../page-context.ts'
 import { ThingLink } from '../things/thing-link.tsx'
-import { Failures, Progress, Slowness } from './run-parts.tsx'
+import { Failures, Progress, ResolvedBy, Slowness } from './run-parts.tsx'
 
 const SLOWEST_SHOWN = 10
 
@@ -79,6 +79,7 @@ async function runContent({ database }: PageContext, run: RunDetails) {
           <Sentence of={run.problem} />
         </p>
       )}
+      <ResolvedBy run={run} />
       {run.finishedAt === null && (
         <div class="stack" data-live data-waits>
           {run.waiting.map(({ kind, sentence }) => (

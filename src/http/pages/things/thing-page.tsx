@@ -131,7 +131,13 @@ function Stored({ thing }: { thing: Thing }) {
         </p>
       )}
       <p>
-        {checked.sentence} <ByRun runId={checked.runId} /> Next check: {checked.next}
+        {checked.sentence} <ByRun runId={checked.runId} />{' '}
+        {checked.failing !== null && (
+          <>
+            {checked.failing} <ByRun runId={checked.failingRunId} />{' '}
+          </>
+        )}
+        Next check: {checked.next}
       </p>
       <Facts of={[...facts, ['ID', <code key="id">{ownId(kind, ids)}</code>]]} />
       <div class="row">
