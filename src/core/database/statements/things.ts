@@ -165,12 +165,13 @@ export const scope = new Statement<
     authors: readonly (string | null)[]
     isErasing: boolean
     runId: string | null
+    heldId: number | null
     failingRunId: string | null
   }
 >('things/scope', {
   parameters: 'organizationId documentId annotationId userGroupId',
   columns:
-    'organizationKey key name active inCatalog checkedAt failingSince isStale users annotations comments failing firstCommentAt lastCommentAt firstAnswerAt changedAt authors isErasing runId failingRunId',
+    'organizationKey key name active inCatalog checkedAt failingSince isStale users annotations comments failing firstCommentAt lastCommentAt firstAnswerAt changedAt authors isErasing runId heldId failingRunId',
   neverNull:
     'organizationKey key active inCatalog isStale users annotations comments failing authors isErasing',
 })
