@@ -116,9 +116,7 @@ test('one that was corrected is closed, one that comes back is open again; pruni
   serveBad(1)
   expect(await live.run()).toMatchObject({
     status: 'partial',
-    problem: expect.stringMatching(
-      /^1 whole record was rejected \(.*\)\. Correct it at the service, or set it aside\.$/,
-    ),
+    problem: expect.stringMatching(/^The run rejected 1 record that was not set aside \(.*\)\.$/),
   })
   expect(await open()).toBe(1)
   serveBad(0)
@@ -213,7 +211,7 @@ test('records and fields are counted apart, in the same words, on pages, in stat
   if (run === null) throw new Error('There is no run.')
   expect(run).toMatchObject({ rejected: 4, recordsRejected: 2, fieldsRejected: 2 })
   expect(run.problem).toContain('The run rejected 2 records that were not set aside')
-  const [problem] = (await collabSync.listAttention()).items
+  const [problem] = (await collabSync.listAttention({ kind: 'rejected' })).items
   const sentence = `${words} were rejected, in organization "${place.organizationId}".`
   expect(problem).toMatchObject({ kind: 'rejected', count: 4, sentence })
   const status = describeRun(run)
