@@ -193,7 +193,8 @@ export function countWords(n: number, words: string): string {
 }
 
 /**
- * Describes counts of a run: `270 succeeded, 9 failed`. It omits zeros after the first count.
+ * Describes counts of a run: `270 succeeded, 9 failed`. It omits zeros after the first count, and all zeros of what was
+ * checked.
  * @param mark formats a count
  */
 export function describeCounts<Of extends keyof RunCounts>(
@@ -202,10 +203,10 @@ export function describeCounts<Of extends keyof RunCounts>(
   mark: (text: string, name: string) => string = (text) => text,
 ): string {
   const counts: readonly (readonly [string, RunCounts[Of][number][1]])[] = RUN_COUNTS[of]
-  return counts
-    .filter(([, name], place) => place === 0 || run[name] > 0)
+  const described = counts
+    .filter(([, name], place) => (place === 0 && of !== 'checked') || run[name] > 0)
     .map(([words, name]) => mark(`${count(run[name])} ${countWords(run[name], words)}`, name))
-    .join(', ')
+  return described.join(', ') || 'nothing'
 }
 
 /** Describes the request of a run. */

@@ -28,9 +28,19 @@ export function Badge({ tone, children }: { tone: Tone; children: ComponentChild
   )
 }
 
-/** The status of a run. */
-export function StatusBadge({ status }: { status: RunStatus }) {
-  return <Badge tone={STATUS_TONES[status]}>{status}</Badge>
+const STOPPING = { cancelled: 'being cancelled', failed: 'being stopped' } as const
+
+/** The status of a run, or that the run is about to end early. */
+export function StatusBadge({
+  status,
+  stopping = null,
+}: {
+  status: RunStatus
+  stopping?: keyof typeof STOPPING | null
+}) {
+  const isOpen = status === 'queued' || status === 'running'
+  const words = stopping !== null && isOpen ? STOPPING[stopping] : status
+  return <Badge tone={STATUS_TONES[status]}>{words}</Badge>
 }
 
 /** A sign that stands beside a word saying the same. */

@@ -6,7 +6,7 @@ const NOTICES = {
   'run-stored': () => 'The run is stored. A worker starts it when the queue is available again.',
   'run-known': () => 'This run was requested before. No other run is started.',
   'run-cancelled': () =>
-    'The run is cancelled. No further calls are made; data already written is kept.',
+    'Its cancellation is requested. No further calls are made; data already written is kept.',
   'held-refused': (kept: number, listings: number, left: number) =>
     decided(`The removal is refused: ${counted(kept, 'person')} kept in`, listings, left),
   'held-accepted': (removed: number, listings: number, left: number) =>
@@ -34,10 +34,11 @@ export function pathWithNotice(
   return `${path}${path.includes('?') ? '&' : '?'}${query}`
 }
 
-/** The notice that an address names; null without a valid one. */
-export function noticeOf(query: unknown): string | null {
+/** The notice that an address names; null without a valid one, and for one that is past. */
+export function noticeOf(query: unknown, past: readonly NoticeName[] = []): string | null {
   const { done, counts } = query as Record<string, unknown>
   if (typeof done !== 'string' || !Object.hasOwn(NOTICES, done)) return null
+  if (past.includes(done as NoticeName)) return null
   const write: (...counts: number[]) => string = NOTICES[done as NoticeName]
   const numbers = typeof counts === 'string' ? counts.split('.').map(Number) : []
   const isComplete = numbers.length >= write.length

@@ -26,7 +26,7 @@ export function scheduleRoutes(app: FastifyInstance, { collabSync }: PageContext
           )}
         </Card>
         <ForOperators>
-          <SetForm schedule={schedule} />
+          <SetForm {...schedule} />
         </ForOperators>
       </>,
     )
@@ -49,7 +49,7 @@ function factsOf(schedule: NightlySchedule) {
   ] as const
 }
 
-function SetForm({ schedule }: { schedule: NightlySchedule }) {
+function SetForm({ cron, timeZone }: Pick<NightlySchedule, 'cron' | 'timeZone'>) {
   return (
     <Card title="Change the schedule">
       <p class="soft" id="cron-words">
@@ -64,13 +64,13 @@ function SetForm({ schedule }: { schedule: NightlySchedule }) {
             id="cron"
             name="cron"
             required
-            value={schedule.cron ?? '0 2 * * *'}
+            value={cron ?? '0 2 * * *'}
             aria-describedby="cron-words"
           />
         </div>
         <div>
           <label for="time-zone">Time zone, such as Europe/Berlin</label>
-          <input id="time-zone" name="timeZone" required value={schedule.timeZone} />
+          <input id="time-zone" name="timeZone" required value={timeZone} />
         </div>
         <button class="button primary" type="submit">
           Set the schedule
@@ -82,10 +82,16 @@ function SetForm({ schedule }: { schedule: NightlySchedule }) {
 
 const text = z.string().trim().min(1).max(200)
 
+/** What a user typed, even if it is wrong. */
+const Typed = z.object({ cron: z.string().catch(''), timeZone: z.string().catch('') })
+
 /** Sets the nightly schedule for all workers. */
 export const setSchedule: Action<{ cron: string; timeZone: string }> = {
   name: 'set-schedule',
   fields: z.object({ cron: text, timeZone: text }),
+  form(typed) {
+    return <SetForm {...Typed.parse(typed)} />
+  },
   async confirm(_context, fields) {
     const cron = checked(cronPattern, fields.cron, 'The cron expression')
     const timeZone = checked(timeZoneName, fields.timeZone, 'The time zone')

@@ -63,3 +63,9 @@ export const slowestOrganizations = new Statement<
   columns: 'organizationId calls retries serviceMs waitedMs waitedThrottledMs databaseMs',
   neverNull: 'calls retries serviceMs waitedMs waitedThrottledMs databaseMs',
 })
+
+/** What waits for a decision of an operator: held removals and rejected records, as in sync.attention. */
+export const waiting = new Statement<null, { waiting: number }>('pages/waiting', {
+  columns: 'waiting',
+  neverNull: 'waiting',
+})

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact'
 import * as z from 'zod'
 import type { CollabSync } from '../../../client/collab-sync.ts'
 import { countHeld, decideHeld, HELD_CHANGED } from '../../../core/sync/held.ts'
@@ -29,6 +30,8 @@ export interface Action<Fields extends object> {
   /** Of its address, `/actions/NAME`. */
   readonly name: string
   readonly fields: z.ZodType<Fields>
+  /** Its form with what the user typed, to be shown again with the problem. */
+  form?(typed: unknown): ComponentChildren
   /** @throws UsageError if it is not possible */
   confirm(context: PageContext, fields: Fields): Promise<Question>
   /**
@@ -288,6 +291,10 @@ export const giveHint: Action<LineFields> = {
   },
 }
 
+/** For a document that has no annotation in the catalog. */
+export const ANNOTATIONS_TOO =
+  'Comments are fetched by annotation: add the annotations of the document to the catalog, too.'
+
 /** Adds an organization, a document, an annotation or a user group to the catalog. */
 export const add: Action<LineFields & { sync?: boolean | undefined }> = {
   name: 'add',
@@ -296,7 +303,11 @@ export const add: Action<LineFields & { sync?: boolean | undefined }> = {
     const effect = isSynced ? 'A run fetches it now, and later runs do.' : 'Later runs fetch it.'
     return {
       title: 'Add to the catalog?',
-      sentences: [`Scope: ${describeScope(scopeOf(line))}`, effect],
+      sentences: [
+        `Scope: ${describeScope(scopeOf(line))}`,
+        effect,
+        ...(line.documentId && !line.annotationId ? [ANNOTATIONS_TOO] : []),
+      ],
       words: isSynced ? 'Add and sync it' : 'Add it',
       back: '/organizations',
     }

@@ -51,7 +51,9 @@ export function runPageRoutes(app: FastifyInstance, context: PageContext): void 
       {
         title: `Run ${shortId(run.runId)}`,
         part: '/runs',
-        beside: <StatusBadge status={run.status} />,
+        beside: <StatusBadge {...run} />,
+        // They say what happens next to a queued run.
+        pastNotices: run.status === 'queued' ? [] : ['run-started', 'run-stored'],
         ...(isUnderWay && { script: 'follow-run.js' }),
       },
       <>
@@ -154,6 +156,17 @@ function UnderWay({ run: { runId, stopping } }: { run: RunDetails }) {
   )
 }
 
+/** The request of a run, as a link if it is of one thing. */
+function Requested({ run }: { run: RunDetails }) {
+  const { organizationIds = [], documentId, annotationId, ...more } = run.scope
+  const [organizationId, ...others] = organizationIds
+  const [organizationUserGroupId, ...otherGroups] = more.organizationUserGroupIds ?? []
+  if (organizationId === undefined || others.length + otherGroups.length > 0)
+    return <>{describeRequest(run)}</>
+  const ids = { organizationId, documentId, annotationId, organizationUserGroupId }
+  return <ThingLink ids={ids}>{describeRequest(run)}</ThingLink>
+}
+
 /** The request of the run, its times and its duration. */
 function RunFacts({ run }: { run: RunDetails }) {
   return (
@@ -162,7 +175,7 @@ function RunFacts({ run }: { run: RunDetails }) {
         [
           'Scope',
           run.retryOf === null ? (
-            describeRequest(run)
+            <Requested key="scope" run={run} />
           ) : (
             <a key="scope" href={`/runs/${run.retryOf}`}>
               {describeRequest(run)}

@@ -17,6 +17,7 @@ import type {
   ThingIds,
   Words,
 } from '../../../documents/thing.ts'
+import { ANNOTATIONS_TOO } from '../actions/actions.ts'
 import { ProblemError } from '../../problem.ts'
 import { ActionButton, Badge, Card, Facts, ForOperators, HiddenFields, Time } from '../elements.tsx'
 import type { Tone } from '../elements.tsx'
@@ -194,12 +195,13 @@ const HOLDS: Readonly<Record<Thing['kind'], readonly [title: string, timeHead: s
 
 /** The contents of an object, and forms that add to them. */
 function Holds({
-  thing: { kind, ids, beneath },
+  thing,
   pager,
 }: {
   thing: Thing
   pager: Pick<Parameters<typeof Pager>[0], 'path' | 'query'>
 }) {
+  const { kind, ids, beneath } = thing
   const [title, timeHead] = HOLDS[kind]
   const added = Object.entries(ADDED[kind] ?? {})
   const columns: readonly Column<Beneath>[] = [
@@ -213,6 +215,9 @@ function Holds({
   ]
   return (
     <Card title={title} id="beneath">
+      {thing.kind === 'document' && thing.why.state === 'here' && thing.facts.annotations === 0 && (
+        <p class="notice warn">{ANNOTATIONS_TOO}</p>
+      )}
       <Table
         caption={added.length > 0 ? `${title}, failing ones first` : title}
         empty="There are none."
