@@ -22,7 +22,7 @@ import type { Job } from '../src/worker/worker.ts'
 
 /**
  * Every kind of job by its name, which is stored in the queue: never rename one. Each is safe to deliver any number of times.
- * Programs may enqueue `start-run`, `catalog` and `hint` (contract.md, "The queue").
+ * Programs may enqueue `start-run`, `catalog` and `hint` (docs/PROGRAMS.md).
  */
 export const jobs = {
   /** Starts a run. Delivered twice, it makes one run. */

@@ -25,6 +25,6 @@ export type {
 export type { NewSchedule, NightlySchedule } from './documents/schedule.ts'
 export { parseScope } from './documents/scope.ts'
 export type { Scope, ScopeIds } from './documents/scope.ts'
-export { CursorGoneError, EnvironmentError, UsageError } from './base/errors.ts'
+export { CursorGoneError, EnvironmentError, NothingFailsError, UsageError } from './base/errors.ts'
 export type { Operation } from './base/errors.ts'
 export type { Environment } from './settings/environment.ts'

@@ -1,10 +1,10 @@
 -- Creates the role of Grafana, which reads collab and reporting and nothing else. Safe to repeat; each time, it sets the password.
--- Run it with psql 14 or newer and the password in the environment variable ROLE_PASSWORD.
+-- Run it with psql 14 or newer and the password in the environment variable GRAFANA_DATABASE_PASSWORD.
 \set password ''
-\getenv password ROLE_PASSWORD
+\getenv password GRAFANA_DATABASE_PASSWORD
 select :'password' = '' as has_none \gset
 \if :has_none
-  do $$ begin raise 'Set GRAFANA_DATABASE_PASSWORD in .env.'; end $$;
+  do $$ begin raise 'Set the environment variable GRAFANA_DATABASE_PASSWORD.'; end $$;
 \endif
 select 'create role collab_grafana login' where to_regrole('collab_grafana') is null \gexec
 alter role collab_grafana password :'password' connection limit 10;

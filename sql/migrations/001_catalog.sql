@@ -30,7 +30,7 @@ create table collab_store.organizations (
 );
 comment on table collab_store.organizations is 'Organizations of the catalog. The user listing of an organization is scope 0 of its users batch 0.';
 comment on column collab_store.organizations.organization_key is 'Internal key; organization_id is the service''s.';
-comment on column collab_store.organizations.record_count is 'Users in the last stored listing.';
+comment on column collab_store.organizations.record_count is 'Users stored for its listing, including those whose removal is held or was refused.';
 comment on column collab_store.organizations.users_scopes is 'Number of users scopes ever assigned here, which is the position of the next one in the batches.';
 comment on column collab_store.organizations.comments_scopes is 'Number of comments scopes (annotations) ever assigned here.';
 comment on column collab_store.organizations.active is 'False once the catalog no longer lists it. It is then no longer fetched, but its rows are kept.';
@@ -83,7 +83,7 @@ create index user_groups_own_check on collab_store.user_groups (batch_key, scope
 where own_checked_at is not null and active;
 comment on table collab_store.user_groups is 'Organization user groups of the catalog.';
 comment on column collab_store.user_groups.user_group_key is 'Internal key; organization_user_group_id is the service''s.';
-comment on column collab_store.user_groups.record_count is 'Users in the last stored listing.';
+comment on column collab_store.user_groups.record_count is 'Users stored for its listing, including those whose removal is held or was refused.';
 comment on column collab_store.user_groups.organization_key is 'The organization of the user group.';
 comment on column collab_store.user_groups.batch_key is 'The batch that fetches its members.';
 comment on column collab_store.user_groups.scope_no is 'Position in the batch, from 0.';
@@ -116,7 +116,7 @@ create index documents_own_check on collab_store.documents (batch_key, scope_no)
 where own_checked_at is not null and active;
 comment on table collab_store.documents is 'Documents of the catalog. The scope of a document is its user listing; its annotations are separate scopes.';
 comment on column collab_store.documents.document_key is 'Internal key; document_id is the service''s.';
-comment on column collab_store.documents.record_count is 'Users in the last stored listing.';
+comment on column collab_store.documents.record_count is 'Users stored for its listing, including those whose removal is held or was refused.';
 comment on column collab_store.documents.organization_key is 'The organization of the document.';
 comment on column collab_store.documents.batch_key is 'The users batch that fetches its listing.';
 comment on column collab_store.documents.scope_no is 'Position in the batch, from 0.';

@@ -114,7 +114,7 @@ comment on column sync.runs.waited_ms is 'Milliseconds that calls waited for a s
 comment on column sync.runs.waited_throttled_ms is 'Milliseconds that calls waited because the service throttled them or another process; summed likewise.';
 comment on column sync.runs.database_ms is 'Milliseconds that batches waited for PostgreSQL; summed likewise.';
 comment on column sync.runs.cpu_ms is 'CPU milliseconds of the processes that worked on the run, during that time.';
-comment on column sync.runs.records_lost is 'Whole records that were rejected and not dismissed. One makes the run partial.';
+comment on column sync.runs.records_lost is 'Whole records that were rejected and not set aside. One makes the run partial.';
 comment on index sync.queued_hints is 'Finds the run of a hint that no worker has started.';
 comment on index sync.retries is 'Finds the retries of a run.';
 
@@ -237,6 +237,6 @@ comment on column sync.workers.latency_ms is 'Mean duration of recent calls in m
 comment on column sync.workers.rate_limit is 'SYNC_RATE_LIMIT of the process, in calls per second; null if not set. The lowest one of live workers applies to all.';
 comment on column sync.workers.problem is 'Why it cannot accept jobs or call the service, in sentences; null if it can.';
 comment on column sync.workers.problem_since is 'When the problem began; null if there is none.';
-comment on column sync.workers.waiting is 'What it waited for at its last heartbeat: kind (throttled, rate_limit, away, overtaken, queue, paused or idle), since, until, givesUpAt and a sentence; null if it was working.';
+comment on column sync.workers.waiting is 'What it waited for at its last heartbeat: kind (throttled, rate_limit, rate_limit_store, away, overtaken, retry, queue, paused or idle), since, until, givesUpAt, a sentence, and the runId of a retry; null if it was working.';
 comment on column sync.workers.settings is 'Settings that must be the same in all workers; null for a process that executes one run only.';
 comment on column sync.workers.application_name is 'application_name of its sessions in pg_stat_activity; null if DATABASE_URL sets another name.';

@@ -85,7 +85,7 @@ comment on column sync.observed_errors.error_status is 'error.status of the resp
 comment on column sync.observed_errors.sample is 'One message of these failures, shortened, without credentials.';
 
 -- A rejected record has one row, identified by its scope and content, whichever run receives it. A run that rejects a
--- whole record is partial. A record that an operator dismissed is recognized by its digest, so that it makes no later
+-- whole record is partial. A record that an operator set aside is recognized by its digest, so that it makes no later
 -- run partial.
 create table sync.rejected_records (
   rejected_record_id bigint generated always as identity primary key,
@@ -139,15 +139,15 @@ create table sync.set_aside_records (
   set_aside_by text not null,
   reason text not null
 );
-comment on table sync.set_aside_records is 'Digests of rejected records that an operator dismissed. The same content in the same scope makes no later run partial.';
+comment on table sync.set_aside_records is 'Digests of rejected records that an operator set aside. The same content in the same scope makes no later run partial.';
 comment on column sync.set_aside_records.digest is 'As in sync.rejected_records.';
-comment on column sync.set_aside_records.set_aside_at is 'When it was dismissed.';
+comment on column sync.set_aside_records.set_aside_at is 'When it was set aside.';
 comment on column sync.set_aside_records.operation is 'users or comments.';
 comment on column sync.set_aside_records.organization_id is 'The requested organization.';
 comment on column sync.set_aside_records.document_id is 'The requested document; null if none.';
 comment on column sync.set_aside_records.annotation_id is 'The requested annotation; null if none.';
 comment on column sync.set_aside_records.organization_user_group_id is 'The requested user group; null if none.';
-comment on column sync.set_aside_records.set_aside_by is 'Who dismissed it, as in sync.actions.';
+comment on column sync.set_aside_records.set_aside_by is 'Who set it aside, as in sync.actions.';
 comment on column sync.set_aside_records.reason is 'Reason that the operator gave; null if none.';
 
 -- Rejected records of scopes that left the catalog are not open.
@@ -171,10 +171,12 @@ select r.rejected_record_id, r.run_id, r.at, r.operation, r.organization_id, r.d
             where x.document_key = d.document_key and x.annotation_id = r.annotation_id and x.active
           ))
       ))
-  ) as is_open
+  ) as is_open,
+  -- Two equal records are no field: the second one is rejected, and nothing is lost.
+  not r.is_whole and r.reason not like '% is in the response twice, with equal content' as is_field
 from sync.rejected_records r
 left join sync.set_aside_records s using (digest);
-comment on view sync.unstored_records is 'Rejected records with their state. A run is partial if it receives a whole record that was not dismissed.';
+comment on view sync.unstored_records is 'Rejected records with their state. A run is partial if it receives a whole record that was not set aside.';
 comment on column sync.unstored_records.rejected_record_id is 'As in sync.rejected_records.';
 comment on column sync.unstored_records.run_id is 'As in sync.rejected_records.';
 comment on column sync.unstored_records.at is 'As in sync.rejected_records.';
@@ -187,14 +189,15 @@ comment on column sync.unstored_records.reason is 'As in sync.rejected_records.'
 comment on column sync.unstored_records.record is 'As in sync.rejected_records.';
 comment on column sync.unstored_records.is_whole is 'As in sync.rejected_records.';
 comment on column sync.unstored_records.digest is 'As in sync.rejected_records.';
-comment on column sync.unstored_records.set_aside_at is 'When an operator dismissed it; null if none did.';
-comment on column sync.unstored_records.set_aside_by is 'Who dismissed it.';
+comment on column sync.unstored_records.set_aside_at is 'When an operator set it aside; null if none did.';
+comment on column sync.unstored_records.set_aside_by is 'Who set it aside.';
 comment on column sync.unstored_records.set_aside_reason is 'Reason that the operator gave.';
 comment on column sync.unstored_records.first_seen_at is 'As in sync.rejected_records.';
 comment on column sync.unstored_records.last_seen_at is 'As in sync.rejected_records.';
 comment on column sync.unstored_records.times is 'As in sync.rejected_records.';
 comment on column sync.unstored_records.gone_at is 'As in sync.rejected_records.';
-comment on column sync.unstored_records.is_open is 'True if it needs a decision: the last response of its scope contained it, it was not dismissed, and the catalog lists the scope.';
+comment on column sync.unstored_records.is_field is 'True for a field of a record that was stored without it; false for a rejected record. The two are counted apart.';
+comment on column sync.unstored_records.is_open is 'True if it needs a decision: the last response of its scope contained it, it was not set aside, and the catalog lists the scope.';
 
 create table sync.held (
   held_id bigint generated always as identity primary key,
@@ -204,6 +207,7 @@ create table sync.held (
   batch_key integer not null,
   scope_key integer not null,
   users_before integer not null,
+  users_returned integer not null default 0,
   repeats smallint not null default 0,
   is_loss boolean not null default true,
   kind text not null check (kind in ('organization', 'document', 'group')),
@@ -229,6 +233,7 @@ comment on column sync.held.resolved_at is 'When the removal was decided or the 
 comment on column sync.held.batch_key is 'The batch of the listing''s scope.';
 comment on column sync.held.scope_key is 'Internal key of the organization, document or user group.';
 comment on column sync.held.users_before is 'Number of users in the listing before.';
+comment on column sync.held.users_returned is 'Number of users in this response.';
 comment on column sync.held.repeats is 'Number of later scheduled runs that received the same response.';
 comment on column sync.held.is_loss is 'True if too many users are missing; false if the response may be incomplete: then the next complete response decides.';
 comment on column sync.held.kind is 'Whose listing it is: organization, document or group.';

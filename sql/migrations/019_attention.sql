@@ -26,23 +26,49 @@ comment on column sync.open_holds.at is 'When the response was first received.';
 comment on column sync.open_holds.is_failing is 'Whether the last check of the listing failed.';
 comment on column sync.open_holds.is_overdue is 'Whether the last check did not fail and the last successful one is older than promised.';
 
+create view sync.held_users as
+select h.held_id, h.run_id, h.organization_id, m.user_id collate "C" as user_id
+from sync.held h
+cross join unnest(h.missing_user_ids) m (user_id);
+comment on view sync.held_users is 'Users missing from the listings of sync.held. Key: held_id, user_id. A user can be missing from several listings: people are the distinct pairs of organization_id and user_id.';
+comment on column sync.held_users.held_id is 'As in sync.held.';
+comment on column sync.held_users.run_id is 'As in sync.held.';
+comment on column sync.held_users.organization_id is 'The organization of the listing and of the user.';
+comment on column sync.held_users.user_id is 'A user who is missing from the response and stays in the listing.';
+
+create view sync.attention_parts as
+select 'held' as kind, organization_id, count(distinct user_id) as part
+from sync.open_holds
+join sync.held_users using (held_id, organization_id)
+group by 2
+union all
+select 'rejected', organization_id, count(*) filter (where is_field)
+from sync.unstored_records
+where is_open
+group by 2;
+comment on view sync.attention_parts is 'A second count for the sentence of an open problem. Key: kind, organization_id.';
+comment on column sync.attention_parts.kind is 'As in sync.attention.';
+comment on column sync.attention_parts.organization_id is 'As in sync.attention.';
+comment on column sync.attention_parts.part is 'For held, people who are missing from the listings; for rejected, the fields among its count.';
 
 create function sync.counted(n bigint, noun text) returns text
 language sql immutable parallel safe
-return to_char(n, 'FM999,999,999,999') || ' ' || noun || case n when 1 then '' else 's' end;
-comment on function sync.counted(bigint, text) is 'A number with its noun: 1 scope, 1,000 scopes.';
+return to_char(n, 'FM999,999,999,999') || ' ' || case when n = 1 then noun when noun = 'person' then 'people' else noun || 's' end;
+comment on function sync.counted(bigint, text) is 'A number with its noun: 1 scope, 1,000 scopes, 2 people.';
 
-create function sync.attention_sentence(kind text, count bigint, organizations bigint, organization_id text) returns text
+create function sync.attention_sentence(kind text, count bigint, part bigint, organizations bigint, organization_id text) returns text
 language sql stable parallel safe
 return case kind
     when 'failing' then sync.counted(count, 'scope') || ' failed at the last check, in '
     when 'overdue' then sync.counted(count, 'scope') || case count when 1 then ' was' else ' were' end || ' not checked within FRESHNESS_PROMISE, in '
     when 'never_checked' then sync.counted(count, 'scope') || case count when 1 then ' was' else ' were' end || ' never checked, in '
-    when 'held' then sync.counted(count, 'listing') || ' lost so many users that collab-sync removed none of them, in '
-    when 'rejected' then sync.counted(count, 'record') || ' could not be stored, in '
+    when 'held' then sync.counted(part, 'person') || case part when 1 then ' is' else ' are' end || ' missing from ' || sync.counted(count, 'listing') || ', and collab-sync removed none of them, in '
+    when 'rejected' then concat_ws(' and ', case when count > part then sync.counted(count - part, 'record') end,
+      case when part > 0 then sync.counted(part, 'field') || case part when 1 then ' of a stored record' else ' of stored records' end end)
+      || case count when 1 then ' was' else ' were' end || ' rejected, in '
   end
   || case organizations when 1 then 'organization ' || to_json(organization_id) || '.' else sync.counted(organizations, 'organization') || '.' end;
-comment on function sync.attention_sentence(text, bigint, bigint, text) is 'The sentence of sync.attention for kinds that are counted by organization.';
+comment on function sync.attention_sentence(text, bigint, bigint, bigint, text) is 'The sentence of sync.attention for kinds that are counted by organization.';
 
 -- One row per organization for problems of organizations, one row per other problem. Only the column words contains
 -- texts from outside (the service, a database).
@@ -98,11 +124,11 @@ with scopes as (
 )
 select b.kind, case b.kind when 'failing' then 'high' when 'overdue' then 'high' when 'never_checked' then 'low' else 'medium' end as urgency,
   b.organization_id, b.count::bigint as count, b.since, b.latest,
-  sync.attention_sentence(b.kind, b.count::bigint, 1, b.organization_id) as sentence,
+  sync.attention_sentence(b.kind, b.count::bigint, p.part, 1, b.organization_id) as sentence,
   case b.kind
     when 'failing' then coalesce('`collab-sync run --failed-of ' || left(f.run_id::text, 8) || '` retries the failed scopes.', '`collab-sync run` syncs everything.')
-    when 'held' then '`collab-sync status RUN` lists the missing users. Run `collab-sync accept` or `collab-sync refuse`.'
-    when 'rejected' then '`collab-sync rejected` lists them. Correct them at the service, or set them aside.'
+    when 'held' then format('`collab-sync accept %1$s --dry-run` lists the missing users. Run `collab-sync accept %1$s` or `collab-sync refuse %1$s --reason TEXT`.', left(h.run_id::text, 8))
+    when 'rejected' then '`collab-sync rejected` lists what to correct at the service or to set aside.'
     else '`collab-sync run` syncs everything now.' end as fix,
   case b.kind
     when 'failing' then coalesce('/runs/' || f.run_id, '/organizations')
@@ -111,21 +137,31 @@ select b.kind, case b.kind when 'failing' then 'high' when 'overdue' then 'high'
     else '/organizations' end as path,
   null::text as words
 from by_organization b
+left join sync.attention_parts p using (kind, organization_id)
 left join lateral (
   select run_id from sync.failures
   where organization_id = b.organization_id and resolved_at is null
   order by failure_id desc
   limit 1
 ) f on b.kind = 'failing'
+left join lateral (
+  select x.run_id from sync.open_holds w
+  join sync.held x using (held_id)
+  where w.organization_id = b.organization_id
+  order by held_id desc
+  limit 1
+) h on b.kind = 'held'
 union all
-select case i.state when 'held' then 'catalog_held' else 'catalog_failed' end, 'high', null, 1, i.at, i.last_seen_at,
+select case i.state when 'held' then 'catalog_held' else 'catalog_failed' end, case i.state when 'failed' then 'high' else 'medium' end, null, 1, i.at, i.last_seen_at,
   case i.state
     when 'held' then format('Import %s of the catalog is held: it lacks %s of %s. Nothing was changed.', i.import_id, i.lacking, sync.counted(i.scopes, 'scope'))
     when 'refused' then format('The catalog is unchanged: import %s was refused, and its source still lacks the same %s.', i.import_id, sync.counted(i.lacking, 'scope'))
     else 'The source of the catalog cannot be read. The catalog is unchanged.' end,
   case i.state
-    when 'held' then format('Run `collab-sync accept --catalog %1$s` or `collab-sync refuse --catalog %1$s`.', i.import_id)
-    else '`collab-sync catalog refresh` tries again.' end,
+    when 'held' then format('`collab-sync catalog show` lists them. Run `collab-sync accept --catalog %1$s` or `collab-sync refuse --catalog %1$s`.', i.import_id)
+    when 'failed' then '`collab-sync catalog refresh` tries again.'
+    else 'Import a complete list. To deactivate what this one lacks: '
+      || case i.source when 'CATALOG_SQL' then '`collab-sync catalog refresh --accept-all`.' else '`collab-sync catalog import FILE --prune --accept-all`.' end end,
   '/organizations', i.problem
 from sync.catalog_imports i
 where i.state = 'held'
@@ -142,7 +178,7 @@ select 'worker_blocked', 'high', null, count(*), min(problem_since), max(problem
   sync.counted(count(*), 'worker') || ' cannot work.', '`collab-sync doctor` checks the connections.', '/runs',
   (array_agg(worker_id || ': ' || problem order by problem_since, worker_id))[1]
 from workers
-where problem_since < now() - interval '1 minute'
+where problem is not null
 having count(*) > 0
 union all
 select 'no_worker', 'high', null, 1, s.since, s.since,
@@ -155,6 +191,13 @@ cross join lateral (
   select greatest(d.worker_left_at, (select max(heartbeat_at) from sync.workers), r.first_at) as since
 ) s
 where not exists (select from workers) and (r.runs > 0 or d.next_due_at is not null)
+union all
+-- Nobody has removed the schedule, and no worker has ever registered it.
+select 'no_worker', 'low', null, 1, null, null, 'No worker has started yet, so nothing starts the nightly run.',
+  'Start one: `collab-sync worker`. If cron starts your runs, `collab-sync schedule remove` ends this message.', '/schedule', null
+from collab_store.definitions d
+where d.next_due_at is null and not exists (select from workers) and not exists (select from open_runs)
+  and not exists (select from sync.schedule) and exists (select from collab_store.organizations where active)
 union all
 select 'nightly_missed', 'high', null, 1, n.due_at, n.due_at,
   'The nightly run that was due at ' || to_char(n.due_at at time zone d.schedule_time_zone, 'YYYY-MM-DD HH24:MI') || ' (' || d.schedule_time_zone || ') has not started.',
@@ -226,12 +269,7 @@ having count(*) > 0
 union all
 select 'catalog_empty', 'medium', null, 1, null, null, 'The catalog is empty: there is nothing to sync.',
   '`collab-sync catalog import FILE` fills it.', '/organizations', null
-where not exists (select from collab_store.organizations where active)
-union all
-select 'no_schedule', 'low', null, 1, set_at, set_at, 'No nightly run is scheduled.',
-  '`collab-sync schedule set "0 2 * * *"` sets one.', '/schedule', null
-from sync.schedule
-where cron is null;
+where not exists (select from collab_store.organizations where active);
 comment on view sync.attention is 'As reporting.attention, with the messages of others. Key: kind, organization_id.';
 comment on column sync.attention.kind is 'As in reporting.attention.';
 comment on column sync.attention.urgency is 'As in reporting.attention.';
@@ -248,13 +286,14 @@ create view sync.attention_by_kind as
 select a.kind, min(a.urgency) as urgency, sum(a.count)::bigint as count, count(a.organization_id) as organizations,
   min(a.since) as since, max(a.latest) as latest,
   case when count(*) = 1 then min(a.sentence)
-    else sync.attention_sentence(a.kind, sum(a.count)::bigint, count(a.organization_id), null) end as sentence,
+    else sync.attention_sentence(a.kind, sum(a.count)::bigint, sum(p.part)::bigint, count(a.organization_id), null) end as sentence,
   (array_agg(a.fix order by a.latest desc, a.organization_id))[1] as fix,
   (array_agg(a.path order by a.latest desc, a.organization_id))[1] as path,
   (array_agg(a.words order by a.latest desc))[1] as words,
   to_jsonb((array_agg(jsonb_build_object('organizationId', a.organization_id, 'count', a.count) order by a.count desc, a.organization_id)
     filter (where a.organization_id is not null))[1:5]) as first
 from sync.attention a
+left join sync.attention_parts p using (kind, organization_id)
 group by a.kind;
 comment on view sync.attention_by_kind is 'sync.attention aggregated by kind.';
 comment on column sync.attention_by_kind.kind is 'As in reporting.attention.';
@@ -273,7 +312,7 @@ create view reporting.attention as
 select kind, urgency, organization_id, count, since, latest, sentence, fix, path
 from sync.attention;
 comment on view reporting.attention is 'Open problems that need action. Key: kind, organization_id.';
-comment on column reporting.attention.kind is 'By organization: failing, overdue, never_checked, held, rejected. Others: catalog_held, catalog_failed, worker_blocked, no_worker, nightly_missed, nightly_late, credentials, unreachable, throttled, refresh_paused, settings_differ, catalog_empty, no_schedule.';
+comment on column reporting.attention.kind is 'By organization: failing, scopes whose last fetch failed; overdue, scopes not checked within FRESHNESS_PROMISE; never_checked, scopes without any check, while no run is in progress; held, listings whose removal of users waits for approval; rejected, records and fields that could not be stored. For the whole installation: catalog_held, an import of the catalog that waits for approval; catalog_failed, the source of the catalog cannot be read, or still returns a list that was refused; worker_blocked, workers that cannot reach the queue or the service; no_worker, no worker is running for a run or for the nightly schedule, or none has ever started; nightly_missed, the last nightly run did not start; nightly_late, the nightly run takes much longer than usual; credentials, the service refuses key or token; unreachable, the last run ended because the service could not be reached; throttled, workers wait because the service throttles calls or does not respond; refresh_paused, continuous refresh is paused; settings_differ, workers have different settings; catalog_empty, there is nothing to sync.';
 comment on column reporting.attention.urgency is 'high, medium or low.';
 comment on column reporting.attention.organization_id is 'The service''s organizationId; null if the whole installation is affected.';
 comment on column reporting.attention.count is 'Number of scopes, listings, records, workers or settings.';

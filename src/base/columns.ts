@@ -23,7 +23,7 @@ const rest = {
     'Fields of the received object that the other columns cannot reproduce exactly; null if there are none.',
 } as const satisfies Column
 
-/** Columns of `collab_store.comments` (service-api.md, Comment). */
+/** Columns of `collab_store.comments` (docs/SERVICE.md, Get Comments). */
 export const COMMENT_COLUMNS = {
   commentText: {
     member: 'commentText',
@@ -81,7 +81,7 @@ export const COMMENT_COLUMNS = {
   rest,
 } as const satisfies Record<string, Column>
 
-/** Columns of `collab_store.users` (service-api.md, User summary). */
+/** Columns of `collab_store.users` (docs/SERVICE.md, Get Users). */
 export const USER_COLUMNS = {
   name: {
     member: 'name',

@@ -34,28 +34,33 @@ export function nextTimes(schedule: Schedule, count: number): Date[] {
   return parse(schedule).nextRuns(count)
 }
 
-/** Whether a pattern is valid and recurs. `0 2 30 2 *` (February 30) is never due. */
+/** Whether a pattern is valid. It may never be due; see {@link isEverDue}. */
 export function isCronPattern(cron: string): boolean {
-  return threeTimes({ cron, timeZone: 'UTC' }).length === 3
+  return threeTimes({ cron, timeZone: 'UTC' }) !== null
+}
+
+/** Whether a valid pattern is ever due. `0 2 30 2 *` (February 30) is not. */
+export function isEverDue(cron: string): boolean {
+  return threeTimes({ cron, timeZone: 'UTC' })?.length === 3
 }
 
 /** Whether a pattern is due more often than once a minute: then two of three successive times are in the same minute. */
 export function isTooFrequent(cron: string): boolean {
-  const times = threeTimes({ cron, timeZone: 'UTC' })
+  const times = threeTimes({ cron, timeZone: 'UTC' }) ?? []
   return new Set(times.map((time) => Math.floor(time.getTime() / MINUTE_MS))).size < times.length
 }
 
 /** Whether a time zone has an IANA name that schedules can use. Offsets such as +02:00, which Node takes from 22 on, are not. */
 export function isTimeZone(timeZone: string): boolean {
-  return /^[A-Za-z]/.test(timeZone) && threeTimes({ cron: '@daily', timeZone }).length === 3
+  return /^[A-Za-z]/.test(timeZone) && threeTimes({ cron: '@daily', timeZone }) !== null
 }
 
-/** None for a pattern or a time zone that is not valid. */
-function threeTimes(schedule: Schedule): Date[] {
+/** Null for a pattern or a time zone that is not valid; empty for a pattern that is never due. */
+function threeTimes(schedule: Schedule): Date[] | null {
   try {
     return nextTimes(schedule, 3)
   } catch {
-    return []
+    return null
   }
 }
 

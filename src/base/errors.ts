@@ -15,6 +15,18 @@ export function notInCatalog(what: string, id: string): UsageError {
   )
 }
 
+/** A retry of failed scopes has nothing to do: the commands report it as a result, other callers as wrong usage. */
+export class NothingFailsError extends UsageError {
+  override name = 'NothingFailsError'
+  /** True if a run was stopped before it fetched all scopes, so that nobody knows whether they fail. */
+  readonly isUnknown: boolean
+
+  constructor(message: string, isUnknown: boolean) {
+    super(message)
+    this.isUnknown = isUnknown
+  }
+}
+
 /** The feed of changes no longer knows this cursor; its reader has to start from the beginning. */
 export class CursorGoneError extends UsageError {
   override name = 'CursorGoneError'
@@ -32,7 +44,7 @@ export class CursorGoneError extends UsageError {
 export type FailureKind =
   'retry' | 'throttled' | 'refused' | 'credentials' | 'unreachable' | 'unknown'
 
-/** The two operations of the service, in the words of `contract.md`. */
+/** The two operations of the service: Get Users and Get Comments (docs/SERVICE.md). */
 export type Operation = 'users' | 'comments'
 
 /** A call to the service without a usable response. Never holds a credential. */
@@ -41,7 +53,7 @@ export class CallError extends Error {
   readonly kind: FailureKind
   /** HTTP status; null where there was no response. */
   readonly httpStatus: number | null
-  /** `error.status` of the body (service-api.md, Errors); our own word in lower case where the body has none, such as `timeout` or `bad_body`. */
+  /** `error.status` of the body (docs/SERVICE.md, Errors); our own word in lower case where the body has none, such as `timeout` or `bad_body`. */
   readonly errorStatus: string | null
   /** The service's own time until a retry, not capped; null where it sent none. */
   readonly retryAfterMs: number | null

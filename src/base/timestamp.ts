@@ -22,7 +22,7 @@ export interface Timestamp {
 
 /**
  * Reads `lastUpdated`: ISO 8601, in UTC where it names no zone; a number is epoch milliseconds
- * (service-api.md, Resources, shows ISO 8601 UTC with milliseconds; the rest is leniency).
+ * (docs/SERVICE.md shows ISO 8601 UTC with milliseconds; everything else is leniency).
  * @returns null for what is no time
  */
 export function readTimestamp(value: unknown): Timestamp | null {

@@ -20,9 +20,9 @@ export function addCatalogCommands(program: Command, actionOf: ActionOf): void {
     refreshing,
     'deactivate scopes that the query does not list (default: CATALOG_PRUNE)',
   ).action(actionOf(async () => (await import('./commands/catalog.ts')).catalogRefresh))
-  addLineOptions(define(catalog, 'show', help.CATALOG_SHOW), false).action(
+  addPageOptions(addLineOptions(define(catalog, 'show', help.CATALOG_SHOW), false)).action(
     actionOf(async (options: object) =>
-      Object.keys(options).every((name) => name === 'json')
+      Object.keys(options).every((name) => ['json', 'limit', 'cursor'].includes(name))
         ? (await import('./commands/catalog.ts')).catalogShow
         : (await import('./commands/catalog-lines.ts')).catalogShowLine,
     ),
@@ -35,11 +35,9 @@ export function addCatalogCommands(program: Command, actionOf: ActionOf): void {
   addLineOptions(define(catalog, 'remove', help.CATALOG_REMOVE)).action(
     actionOf(async () => (await import('./commands/catalog-lines.ts')).catalogRemove),
   )
-  define(catalog, 'list', help.CATALOG_LIST)
+  addPageOptions(define(catalog, 'list', help.CATALOG_LIST))
     .option('--organization <id>', 'list its user groups and documents')
     .option('--document <id>', 'list its annotations; needs --organization')
-    .option('--limit <n>', 'maximum number of entries', wholeFromOne, 50)
-    .option(...CURSOR_OPTION)
     .action(actionOf(async () => (await import('./commands/catalog-lines.ts')).catalogList))
 }
 
@@ -48,6 +46,12 @@ function addLoadOptions(command: Command, prune: string): Command {
     .option('--prune', prune)
     .option('--accept-all', 'never hold the import, however many scopes --prune deactivates')
     .option('--dry-run', 'show what would change, write nothing')
+}
+
+function addPageOptions(command: Command): Command {
+  return command
+    .option('--limit <n>', 'maximum number of entries', wholeFromOne, 50)
+    .option(...CURSOR_OPTION)
 }
 
 function addLineOptions(command: Command, isNeeded = true): Command {

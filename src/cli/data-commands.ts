@@ -136,9 +136,9 @@ function addErase(program: Command, actionOf: ActionOf): void {
     define(
       erase,
       name,
-      `${text} Addresses are erased in all texts, in any letter case and encoding; IDs only where they are a complete value or a part of a URL. A pseudonym replaces them, so that rows and counts stay. Later syncs do not store the person again. Runs continue during an erasure. If it is interrupted, repeat the command. sync.erasures keeps the proof.
+      `${text} Addresses are erased in all texts, in any letter case, plain or percent-encoded once; IDs only where they are a complete value or a part of a URL. A pseudonym replaces them, so that rows and counts stay. Later syncs do not store the person again. Runs continue during an erasure. If it is interrupted, repeat the command. sync.erasures keeps the proof.
 
-A bare name in texts of other people stays; the command prints how many comments contain it. Backups, replicas, exports and IDs in the catalog are not changed.`,
+An address written with HTML references or JSON escapes stays, and so does a bare name in texts of other people; the command prints how many comments contain the name. Backups, replicas, exports and IDs in the catalog are not changed.`,
     )
       .argument(...argument)
       .requiredOption('--reason <text>', 'stored with the proof: do not name the person in it')

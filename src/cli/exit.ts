@@ -1,18 +1,40 @@
 import { CommanderError } from 'commander'
 import type { RunStatus } from '../documents/run.ts'
-import { CallError, EnvironmentError, SchemaError, UsageError } from '../base/errors.ts'
+import {
+  CallError,
+  EnvironmentError,
+  NothingFailsError,
+  SchemaError,
+  UsageError,
+} from '../base/errors.ts'
 import { printable } from '../base/printable.ts'
 import { describeUnreachable } from '../core/service/reach.ts'
 import { readSettings } from '../settings/settings.ts'
-import { note } from './output.ts'
+import { note, printJson } from './output.ts'
 
-/** Exit codes of contract.md, "Commands". */
+/** Exit codes, as README.md lists them. */
 export const EXIT = { done: 0, failed: 1, usage: 2, partial: 3, unwritten: 4 } as const
 
 /** The exit code for the status of a run. */
 export function exitCodeOf(status: RunStatus): number {
   if (status === 'succeeded') return EXIT.done
   return status === 'partial' ? EXIT.partial : EXIT.failed
+}
+
+/**
+ * Reports that a retry of failed scopes has nothing to do, with `json` as one document.
+ * @param error another error is thrown again
+ * @param say prints the sentence
+ * @returns the exit code; 1 if it is not known whether scopes fail
+ */
+export function reportNothingFails(
+  error: unknown,
+  { json, say }: { json?: boolean | undefined; say: (sentence: string) => void },
+): number {
+  if (!(error instanceof NothingFailsError)) throw error
+  if (json) printJson({ runId: null, reason: error.message })
+  else say(error.message)
+  return error.isUnknown ? EXIT.failed : EXIT.done
 }
 
 /** Reports the error of a command on stderr. @returns the exit code */

@@ -7,13 +7,22 @@ Settings come from the environment or from a file .env in the working directory 
 DATABASE_URL, collab-sync uses an embedded PostgreSQL in .collab-sync/, which migrate creates. Without REDIS_URL, the queue is
 in PostgreSQL.`)
 
+/** The first steps, in the order of README.md and .env.example. */
+export const FIRST_STEPS = `\
+  copy .env.example to .env               set COLLAB_API_URL, COLLAB_API_KEY, COLLAB_AUTH_TOKEN, and DATABASE_URL
+  collab-sync migrate                     create the tables
+  collab-sync catalog import FILE         what to sync
+  collab-sync doctor                      check settings, connections and credentials
+  collab-sync run                         sync once, now`
+
 export const PROGRAM_AFTER = `
+Without any setup:
+  collab-sync demo                        try everything
+
 First steps:
-  collab-sync demo                        try everything, without any setup
-  collab-sync doctor                      check settings and connections
-  collab-sync migrate
-  collab-sync catalog import catalog.ndjson
-  collab-sync run                         sync once, now
+${FIRST_STEPS}
+
+Then:
   collab-sync worker                      keep running, and sync every night
   collab-sync serve                       open the pages in a browser
 
@@ -39,6 +48,10 @@ Examples:
 
 With --dry-run, collab-sync fetches and checks every scope as in a run, but writes nothing. It prints each scope that would
 change, then the totals.
+
+If nothing fails, --failing and --failed-of start no run: the command says so and exits with 0, and --json prints
+{"runId":null,"reason":"…"}. They exit with 1 if a run was stopped before it fetched all scopes, for example because the service
+refused the token: these scopes are not recorded as failed.
 
 Exit codes: 0 success, 1 failed or cancelled, 2 wrong usage (nothing was done), 3 partial (some scopes failed, a removal is held
 or a record was rejected; everything else was written).`
@@ -126,7 +139,7 @@ export const ACCEPT =
   prose(`Approves a held removal, by run, listing or organization: its users are removed now. They return if a later listing
 contains them. A removal is held when a listing loses many users, at once or within seven days (SYNC_SHRINK_LIMIT), or may be
 incomplete. The users stay until you approve it, or until HELD_ACCEPT_AFTER nightly runs have returned the same listing.
-"collab-sync status RUN" shows what a run held.
+With --dry-run, it lists the missing users and removes none.
 
 With --catalog NUMBER, approves a held catalog import: one that would deactivate more than ten scopes and more than 10 % of the
 catalog or of one organization. These scopes become inactive now; the next import adds its new scopes. "collab-sync
@@ -157,9 +170,13 @@ service corrects the record or you set it aside. Setting aside applies to the co
 version of it, is reported again.`)
 
 export const DOCTOR =
-  prose(`Checks settings, service, PostgreSQL, tables, queue, clocks, catalog and schedule, and says how to fix each problem. It
-changes nothing and makes one harmless call to the service (Get Users of one organization). Exit codes: 0 no check fails
-(there may be warnings), 2 a check fails.`)
+  prose(`Checks settings, service, PostgreSQL, tables, queue, clocks and catalog, shows the open problems of status, and says how to
+fix each problem. It changes nothing and makes one harmless call to the service (Get Users of one organization). A row "next"
+names a first step that is not done yet, such as migrate or catalog import, and is no failure. Exit codes: 0 no check fails
+(there may be warnings and next steps), 2 a check fails.
+
+With --notify, it only sends a test message to each receiver of NOTIFY_URL and shows the responses. Exit codes: 0 all receivers
+accepted it, 2 one did not, or a setting is wrong.`)
 
 export const PSQL = prose(
   `Opens psql, the client program of PostgreSQL, on the database of the settings. An embedded PostgreSQL runs until psql ends.`,
@@ -220,7 +237,7 @@ export const CATALOG_REMOVE =
 stay. An import that lists it activates it again.`)
 
 export const CATALOG_SHOW = prose(
-  `Counts the organizations, documents, annotations and user groups of the catalog, or shows whether one of them is active.`,
+  `Counts the organizations, documents, annotations and user groups of the catalog, and lists the last imports and what a held one lacks; or shows whether one of them is active.`,
 )
 
 export const CATALOG_LIST = prose(

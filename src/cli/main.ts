@@ -2,11 +2,15 @@
 import { writeFileSync } from 'node:fs'
 import { Socket } from 'node:net'
 import type { Writable } from 'node:stream'
+import { npmSettings } from '../settings/npm.ts'
 import { handleSignals } from './signals.ts'
 
 /** They stop gracefully at any time, also while their code is loaded, which takes a second. */
 const GRACEFUL = ['worker', 'serve', 'run']
-handleSignals({ isGraceful: GRACEFUL.includes(process.argv[2] ?? '') })
+handleSignals({
+  isGraceful: GRACEFUL.includes(process.argv[2] ?? ''),
+  ...npmSettings(process.env),
+})
 
 // A reader that closes the pipe (`| head`) is no error. Other errors are reported once, at the end.
 const stdout: Writable & { fd: number } = process.stdout

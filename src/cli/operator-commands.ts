@@ -75,7 +75,7 @@ function addRunCare(program: Command, actionOf: ActionOf): void {
 
 function addRejected(program: Command, actionOf: ActionOf): void {
   const rejected = define(program, 'rejected', help.REJECTED, {
-    summary: 'list and dismiss records that could not be stored',
+    summary: 'list and set aside records that could not be stored',
   })
   define(rejected, 'list', 'Lists open rejected records, newest first.', {
     isDefault: true,
@@ -98,7 +98,9 @@ function addRejected(program: Command, actionOf: ActionOf): void {
 function addInspection(program: Command, actionOf: ActionOf): void {
   define(program, 'doctor', help.DOCTOR, {
     summary: 'check settings, connections and credentials',
-  }).action(actionOf(async () => (await import('./commands/doctor.ts')).doctor))
+  })
+    .option('--notify', 'only send a test message to each receiver of NOTIFY_URL')
+    .action(actionOf(async () => (await import('./commands/doctor.ts')).doctor))
 
   define(program, 'psql', help.PSQL, { summary: 'open psql on the collab-sync database' })
     .argument('[args...]', 'arguments of psql')
@@ -131,7 +133,10 @@ export function addScheduleCommand(program: Command, actionOf: ActionOf): void {
     'set',
     'Sets the nightly schedule for all workers. It replaces SYNC_CRON and SYNC_TZ.',
   )
-    .argument('<cron...>', 'five fields (minute, hour, day, month, weekday), in quotes')
+    .argument(
+      '<pattern...>',
+      'a cron pattern of five fields (minute, hour, day, month, weekday), or six with seconds first, in quotes',
+    )
     .option('--tz <zone>', 'IANA time zone of the fields (default: the current one)')
     .addHelpText('after', help.SCHEDULE_SET_AFTER)
     .action(actionOf(async () => (await import('./commands/schedule.ts')).scheduleSet))

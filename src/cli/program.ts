@@ -6,6 +6,7 @@ import { DEMO_OPTION, define } from './define.ts'
 import type { ActionOf } from './define.ts'
 import * as help from './help.ts'
 import { addOperatorCommands, addScheduleCommand } from './operator-commands.ts'
+import { UsageError } from '../base/errors.ts'
 import { version } from '../base/version.ts'
 import { ADD_OPTION, addRequestOptions, collect } from './scope-options.ts'
 
@@ -31,7 +32,7 @@ export function createProgram(onExitCode: (code: number) => void): Command {
       // The last one is the command itself.
       const args = given.slice(0, -1) as never[]
       const run = await load(...args)
-      onExitCode(await run(...args))
+      onExitCode(await run(...args).catch(inOptionsOf(given.at(-1) as Command)))
     }
   addRunCommands(program, actionOf)
   addOperatorCommands(program, actionOf)
@@ -45,7 +46,7 @@ export function createProgram(onExitCode: (code: number) => void): Command {
 /** They print no document, or one per line. */
 const WITHOUT_JSON = ['worker', 'serve', 'psql', 'changes']
 
-/** Adds `--json` to each command that prints data (contract.md, Commands) and does not define its own. */
+/** Adds `--json` to each command that prints data and does not define its own. */
 function addJsonOption(command: Command): void {
   for (const each of command.commands) addJsonOption(each)
   const isDefined = command.options.some(({ long }) => long === '--json')
@@ -56,6 +57,16 @@ function addJsonOption(command: Command): void {
 function optionDescription(this: Help, option: Option): string {
   const description = Help.prototype.optionDescription.call(this, option)
   return option.mandatory ? `${description} (required)` : description
+}
+
+/** Puts the option in front of a UsageError that names a member of a request with the same name, such as `limit`. */
+function inOptionsOf({ options }: Command) {
+  return (error: unknown): never => {
+    const [member] = error instanceof UsageError ? (/^[a-z]\w*(?= )/.exec(error.message) ?? []) : []
+    const option = options.find((each) => each.attributeName() === member)
+    if (option === undefined) throw error
+    throw new UsageError(`${option.long}${(error as UsageError).message.slice(member?.length)}`)
+  }
 }
 
 function addRunCommands(program: Command, actionOf: ActionOf): void {

@@ -82,21 +82,3 @@ function percent(share: number | null): string {
 function length(seconds: number | null): string {
   return seconds === null ? '' : duration(seconds * 1000)
 }
-
-/** Stale scopes by reason. */
-export function staleParts(freshness: {
-  stale: number
-  failing: number
-  notTried: number
-}): string {
-  const { stale, failing, notTried } = freshness
-  const parts = [
-    [failing, 'failing'],
-    [notTried, 'never checked'],
-    [stale - failing - notTried, 'checked too long ago'],
-  ] as const
-  return parts
-    .filter(([scopes]) => scopes > 0)
-    .map(([scopes, why]) => `${count(scopes)} ${why}`)
-    .join(', ')
-}

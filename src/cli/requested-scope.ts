@@ -82,15 +82,18 @@ export async function requestOf(database: Database, options: RequestOptions): Pr
     if (options.add) await addScope(database, scope, by)
     return { ...request, scope, failing: options.failing }
   }
-  return { ...request, ...(await failedOf(database, await findRun(database, options.failedOf))) }
+  return {
+    ...request,
+    ...(await failedOf(database, await findRun(database, options.failedOf, '--failed-of'))),
+  }
 }
 
-/** Finds a run by its ID or at least its first six digits. @throws UsageError if there is no such run, or several */
-export async function findRun(database: Database, text: string): Promise<string> {
+/** Finds a run by its ID or at least its first six digits. @param name of the argument or option @throws UsageError if there is no such run, or several */
+export async function findRun(database: Database, text: string, name = 'RUN'): Promise<string> {
   const found = await findRunIds(database, text)
   if (found === null) {
     throw new UsageError(
-      `RUN must be the ID of a run, or at least its first ${RUN_DIGITS_MIN} digits, not ${JSON.stringify(text)}. List the runs with: collab-sync status`,
+      `${name} must be the ID of a run, or at least its first ${RUN_DIGITS_MIN} digits, not ${JSON.stringify(text)}. List the runs with: collab-sync status`,
     )
   }
   const [run, ...others] = found

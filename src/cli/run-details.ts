@@ -9,12 +9,16 @@ import {
   describeFailure,
   describeCounts,
   describeHeld,
+  describeKept,
+  describeRemoval,
+  describeRejected,
   describeRequest,
   describeStates,
   duration,
   FAILURE_STATES,
   NO_WORKER,
   nothingToRetry,
+  rejectedNoun,
   RUN_COUNTS,
   RUN_TIMES,
   scopePath,
@@ -52,6 +56,7 @@ export function describeRun(run: RunDetails): string {
   return [
     `Run ${paint.bold(shortId(run.runId))} ${paintedStatus(run.status)}${howLong(run)}`,
     ...(run.problem === null ? [] : [`  ${paint.yellow(printable(run.problem))}`]),
+    ...(run.resolvedBy === null ? [] : [`  Resolved by run ${shortId(run.resolvedBy)}.`]),
     ...run.waiting.map(({ sentence }) => `  ${paint.yellow(sentence)}`),
     '',
     facts([
@@ -65,14 +70,18 @@ export function describeRun(run: RunDetails): string {
     ]),
     ...failuresOf(run),
     ...heldOf(run),
+    ...refusedOf(run),
     ...actionsOf(run),
     ...rejectedOf(run),
-    ...(run.workersGone ? ['', `  ${paint.yellow(LEFT_ALONE)}`] : []),
+    ...(run.workersGone ? ['', `  ${paint.yellow(leftAlone([run]))}`] : []),
   ].join('\n')
 }
 
-/** Shown for a run in progress while no worker is alive. */
-export const LEFT_ALONE = `${NO_WORKER} To end it: collab-sync cancel RUN.`
+/** Shown for runs in progress while no worker is alive. */
+export function leftAlone(runs: readonly Pick<Run, 'runId'>[]): string {
+  const commands = runs.map(({ runId }) => `collab-sync cancel ${shortId(runId)}`)
+  return `${NO_WORKER} To end it: ${commands.join(', ')}`
+}
 
 const STATUS_PAINT: Record<Run['status'], (text: string) => string> = {
   queued: paint.cyan,
@@ -108,7 +117,7 @@ function timeOf(run: Run): string {
   const parts = RUN_TIMES.flatMap(([words, name]) =>
     run[name] > 0 ? [`${duration(run[name])} ${words}`] : [],
   )
-  return `${parts.join(', ')} (sums over parallel calls and batches)`
+  return parts.length === 0 ? 'none' : `${parts.join(', ')} (sums over parallel calls and batches)`
 }
 
 /** Longer than the messages of collab-sync. */
@@ -118,7 +127,7 @@ const FAILURE_COLUMNS = [
   'operation',
   { head: 'response', width: 30 },
   { head: 'message', width: 60 },
-  'since',
+  'state now',
 ]
 
 function failuresOf(run: RunDetails): string[] {
@@ -128,7 +137,7 @@ function failuresOf(run: RunDetails): string[] {
     cause.operation,
     describeFailure(cause),
     shorten(cause.errorMessage ?? '', MESSAGE_MAX),
-    sinceOf(cause),
+    stateOf(cause),
     shorten(cause.examples.map(scopePath).join('; '), 60),
   ])
   const columns = [...numberColumns('scopes'), ...FAILURE_COLUMNS, 'such as']
@@ -146,7 +155,7 @@ function failuresOf(run: RunDetails): string[] {
   ]
 }
 
-function sinceOf({ resolvedBy, ...states }: FailureReport): string {
+function stateOf({ resolvedBy, ...states }: FailureReport): string {
   const by = resolvedBy.length === 0 ? '' : ` (by run ${resolvedBy.map(shortId).join(', ')})`
   return describeStates(states) + by
 }
@@ -168,7 +177,7 @@ export function failuresTable(failures: readonly Failure[]): string {
 function heldOf(run: RunDetails): string[] {
   if (run.held.listings === 0) return []
   return [
-    heading(`Held removals: ${describeHeld(run.held.listings)}`),
+    heading(`Held removals: ${describeHeld(run.held)}`),
     heldTable(run.held.first),
     `  Remove these users: collab-sync accept ${shortId(run.runId)}. Keep them: collab-sync refuse ${shortId(run.runId)} --reason TEXT`,
   ]
@@ -177,18 +186,27 @@ function heldOf(run: RunDetails): string[] {
 /** A table of held listings. */
 export function heldTable(held: readonly HeldListing[]): string {
   return table(
-    [...numberColumns('id'), 'listing', ...numberColumns('users', 'missing'), 'since'],
+    [...numberColumns('id'), 'listing', ...numberColumns('users', 'returned', 'missing'), 'since'],
     held.map((one) => [
       String(one.heldId),
-      shorten(
-        `${one.kind} ${[one.organizationId, one.documentId, one.organizationUserGroupId].filter(Boolean).join(' / ')}`,
-        60,
-      ),
+      listingName(one),
       count(one.usersBefore),
+      count(one.usersReturned),
       count(one.usersMissing),
       time(one.at),
     ]),
   )
+}
+
+function listingName({ kind, ...ids }: HeldListing): string {
+  const path = [ids.organizationId, ids.documentId, ids.organizationUserGroupId].filter(Boolean)
+  return shorten(`${kind} ${path.join(' / ')}`, 60)
+}
+
+function refusedOf({ refused: { first, ...counts } }: RunDetails): string[] {
+  if (first.length === 0) return []
+  const lines = first.map((one) => `  ${listingName(one)}: ${printable(describeRemoval(one))}`)
+  return [heading(`Refused removals: ${describeKept(counts)}`), ...lines]
 }
 
 function actionsOf(run: RunDetails): string[] {
@@ -214,7 +232,7 @@ export function actionsTable(actions: readonly Action[]): string {
 function rejectedOf(run: RunDetails): string[] {
   if (run.rejectedRecords.length === 0) return []
   return [
-    heading('Rejected records'),
+    heading(`Rejected: ${describeRejected(run.recordsRejected, run.fieldsRejected)}`),
     rejectedTable(run.rejectedRecords),
     `  List all open ones: collab-sync rejected --run ${shortId(run.runId)}. Set them aside: collab-sync rejected set-aside ID --reason TEXT`,
   ]
@@ -228,8 +246,7 @@ export function rejectedTable(records: readonly RejectedRecord[]): string {
     String(record.rejectedRecordId),
     time(record.at),
     shorten(scopePath(record), 40),
-    (record.isWhole ? 'whole record' : 'part of it') +
-      (record.setAsideAt === null ? '' : ', set aside'),
+    rejectedNoun(record) + (record.setAsideAt === null ? '' : ', set aside'),
     shorten(record.setAsideReason ?? record.reason, 50),
     shorten(record.record, 40),
   ])

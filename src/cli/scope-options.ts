@@ -18,7 +18,7 @@ export interface RequestOptions extends ScopeOptions {
   add?: boolean
 }
 
-/** Adds the options of a scope (contract.md, "Commands"). */
+/** Adds the options of a scope. */
 export function addScopeOptions(command: Command): Command {
   return command
     .option('--organization <id>', 'only this organization; repeatable', collect)

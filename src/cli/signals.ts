@@ -31,10 +31,19 @@ export function onStopDeadline(report: typeof reportDeadline): void {
  * Handles SIGINT and SIGTERM until the process has exited, so that none of them kills it: Node.js removes its handlers a few
  * milliseconds before a process ends, unless it calls process.exit. The first process of a container would not end by an unhandled
  * signal at all.
- * @param isGraceful true keeps signals for the next {@link onSignals}, for a command that stops gracefully also while its code is
+ * @param options.isGraceful true keeps signals for the next {@link onSignals}, for a command that stops gracefully also while its code is
  *   loaded; otherwise the process exits if there is no handler
+ * @param options.isStartedByNpm true also stops the process, as by SIGTERM, when its parent has ended: npm and npx end at a SIGTERM
+ *   without forwarding it
  */
-export function handleSignals({ isGraceful }: { isGraceful: boolean }): void {
+export function handleSignals({
+  isGraceful,
+  isStartedByNpm = false,
+}: {
+  isGraceful: boolean
+  isStartedByNpm?: boolean
+}): void {
+  if (isStartedByNpm) stopWithParent()
   if (!isGraceful) handlers.push(() => process.exit(1))
   for (const name of ['SIGINT', 'SIGTERM'] as const)
     process.on(name, (signal) => {
@@ -51,6 +60,18 @@ export function handleSignals({ isGraceful }: { isGraceful: boolean }): void {
     // Another listener, such as an exporter of OpenTelemetry, may have started to send data: run the event loop once more.
     setImmediate(() => (isFlushed = true))
   })
+}
+
+const PARENT_CHECK_MS = 2_000
+
+function stopWithParent(): void {
+  const parent = process.ppid
+  // The new parent need not be process 1: it can be a subreaper.
+  const checking = setInterval(() => {
+    if (process.ppid === parent) return
+    clearInterval(checking)
+    process.emit('SIGTERM', 'SIGTERM')
+  }, PARENT_CHECK_MS).unref()
 }
 
 /**

@@ -2,7 +2,7 @@ import { diffWords } from 'diff'
 import * as z from 'zod'
 import type { RowOf } from '../core/database/statement.ts'
 import type * as things from '../core/database/statements/things.ts'
-import { count, counted, describeFailure, time } from '../documents/format.ts'
+import { count, counted, describeFailure, rejectedNoun, time } from '../documents/format.ts'
 import { LIFE_EVENTS } from '../documents/thing.ts'
 import type { LifeEntry, ThingIds, Words } from '../documents/thing.ts'
 
@@ -30,6 +30,7 @@ const FactsSchema = z.object({
   errorStatus: text,
   errorMessage: text,
   attempts: z.number().default(0),
+  isField: z.boolean().default(false),
   goneAt: z.coerce.date().nullish(),
   setAsideAt: z.coerce.date().nullish(),
   setAsideBy: text,
@@ -139,6 +140,7 @@ function describeDecision({ resolution, by, reason, users }: Facts): string {
 
 function describeRejected({
   reason,
+  isField,
   goneAt,
   setAsideAt,
   setAsideBy,
@@ -148,7 +150,9 @@ function describeRejected({
     goneAt && `No longer received since ${time(goneAt)}.`,
     setAsideAt && `Set aside by ${setAsideBy} at ${time(setAsideAt)}: ${setAsideReason}.`,
   ]
-  return [`A record was rejected: ${reason}.`, ...later].filter(Boolean).join(' ')
+  return [`A ${rejectedNoun({ isField })} was rejected: ${reason}.`, ...later]
+    .filter(Boolean)
+    .join(' ')
 }
 
 /** How a thing entered or left the catalog. */

@@ -90,8 +90,9 @@ export function listingsOn(database: Database): Listings {
       name: 'held',
       key: RowId,
       read: ({ runId = null }, after, limit) => {
-        const of = { runId, heldId: null, organizationId: null, mostUsers: MISSING_NAMED }
-        return held.list.all(database, { ...of, after, limit })
+        const of = { runId, heldId: null, organizationId: null, isRefused: false }
+        const most = { mostUsers: MISSING_NAMED }
+        return held.list.all(database, { ...of, ...most, after, limit })
       },
       keyOf: ({ heldId }) => heldId,
     }),

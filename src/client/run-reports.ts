@@ -22,7 +22,7 @@ export async function readRunDetails(
 ): Promise<RunDetails | null> {
   const run = await readRun(database, runId)
   if (run === null) return null
-  const held = await readHeld(database, runId, SHOWN)
+  const held = await readHeld(database, runId, SHOWN, false)
   return {
     ...run,
     waiting: run.finishedAt === null ? await readWaits(database, runId) : [],
@@ -31,12 +31,14 @@ export async function readRunDetails(
       examples: ExamplesSchema.parse(cause.examples),
     })),
     failuresByState: await failures.states.one(database, { runId }),
+    resolvedBy: (await runs.resolvedBy.first(database, { runId }))?.runId ?? null,
     retriedBy: (await runs.retries.all(database, { runId, limit: SHOWN })).map(
       (each) => each.runId,
     ),
     actions: await actions.list.all(database, { runId, before: null, limit: SHOWN }),
     held,
     heldWaiting: held.listings,
+    refused: await readHeld(database, runId, SHOWN, true),
     rejectedRecords:
       run.rejected > 0
         ? await rejected.list.all(database, {

@@ -87,14 +87,15 @@ function named(kinds: readonly ThingKind[]): string {
 
 /** By a number with at least four digits, or by an annotation and a number: `ann-1/42`, or the path on its page. */
 async function findComments(client: Client, text: string) {
-  const [, before = null, number = ''] = /^(?:(.+)\/)?\s*(\d{1,15})$/s.exec(text) ?? []
-  if (number === '' || (before === null && number.length < 4)) return []
+  const [, before = null, number = ''] = /^(?:(.+)\/)?\s*(-?\d+)$/s.exec(text) ?? []
+  const commentId = Number(number)
+  // As when comments are stored: a number beyond 2^53 - 1 would be rounded to the ID of another comment.
+  if (!Number.isSafeInteger(commentId)) return []
+  if (before === null && !/\d{4}/.test(number)) return []
   const path = before?.trim().replaceAll(/\s*\/\s*/g, '/') ?? null
   // IDs can contain slashes, so the annotation can begin after each of them.
   const parts = before?.split('/')
   const annotationIds = parts?.map((_, index) => parts.slice(index).join('/').trim()) ?? null
-  const by = { commentId: Number(number), annotationIds, path }
-  const rows = await things.searchComments.all(client, by)
-  // A number alone is ambiguous: each annotation can have a comment with it.
-  return rows.map(({ name, ...ids }) => ({ ids, name, isExact: before !== null }))
+  const rows = await things.searchComments.all(client, { commentId, annotationIds, path })
+  return rows.map(({ name, ...ids }) => ({ ids, name, isExact: true }))
 }

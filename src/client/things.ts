@@ -2,10 +2,11 @@ import * as z from 'zod'
 import { columnOf } from '../base/columns.ts'
 import type { Database } from '../core/database/pool.ts'
 import type { RowOf } from '../core/database/statement.ts'
+import * as held from '../core/database/statements/held.ts'
 import * as organizations from '../core/database/statements/organizations.ts'
 import * as things from '../core/database/statements/things.ts'
 import { checked } from '../documents/check.ts'
-import { time } from '../documents/format.ts'
+import { describeRemoval, time } from '../documents/format.ts'
 import {
   BENEATH_STATES,
   idsWithin,
@@ -75,7 +76,9 @@ async function readThing(
       runId,
       failingSince: scope.failingSince,
       isStale: scope.isStale,
+      failingRunId: scope.failingSince === null ? null : scope.failingRunId,
       sentence: describeCheck(scope, runId),
+      failing: describeFailing(scope),
       next: await describeNext(database, settings, scope),
     },
     life:
@@ -91,7 +94,7 @@ async function readThing(
 /** The members that differ between kinds. */
 type Described = Thing extends infer T
   ? T extends Thing
-    ? Pick<T, 'kind' | 'facts' | 'why' | 'name' | 'record'>
+    ? Pick<T, 'kind' | 'facts' | 'why' | 'name' | 'record' | 'removal'>
     : never
   : never
 
@@ -106,16 +109,18 @@ async function describeThing(
     const row = await things.comment.first(database, { ...named, annotationKey: scope.key })
     if (row === undefined) return null
     const { raw: record, ...facts } = row
-    return { kind, facts, record, name: null, why: whyComment(row, scope, runId) }
+    return { kind, facts, record, name: null, why: whyComment(row, scope, runId), removal: null }
   }
   if (kind === 'user') {
     const row = await things.user.first(database, { organizationId, userId })
     if (row === undefined) return null
     const { raw: record, ...facts } = row
-    return { kind, facts, record, name: row.name, why: whyUser(row, scope, runId) }
+    const removal =
+      (row.removalHeldSince ?? row.removalRefusedAt) && (await readRemoval(database, scope))
+    return { kind, facts, record, name: row.name, why: whyUser(row, scope, removal), removal }
   }
   const why = await whyInCatalog(database, kind, scope)
-  const same = { name: scope.name, record: null, why }
+  const same = { name: scope.name, record: null, why, removal: await readRemoval(database, scope) }
   if (kind !== 'organization') return { kind, facts: scope, ...same } as Described
   const one = { after: null, limit: 1, organizationId }
   return {
@@ -126,6 +131,16 @@ async function describeThing(
 }
 
 type Why = Thing['why']
+
+/** The held or refused removal of a listing. */
+async function readRemoval(database: Database, { heldId }: Scope): Promise<Thing['removal']> {
+  if (heldId === null) return null
+  const any = { runId: null, organizationId: null, isRefused: null, after: null }
+  const [listing] = await held.list.all(database, { ...any, heldId, limit: 1, mostUsers: 0 })
+  if (listing === undefined) return null
+  const stays = listing.decidedAt === null ? '' : ' They are kept until the response changes.'
+  return { ...listing, sentence: describeRemoval(listing) + stays }
+}
 
 function whyComment(row: RowOf<typeof things.comment>, scope: Scope, runId: string | null): Why {
   if (row.deletedAt !== null)
@@ -146,8 +161,8 @@ function whyComment(row: RowOf<typeof things.comment>, scope: Scope, runId: stri
       }
 }
 
-function whyUser(row: RowOf<typeof things.user>, scope: Scope, runId: string | null): Why {
-  const { erasureId, erasedAt, removalHeldSince, removalRefusedAt, removedAt } = row
+function whyUser(row: RowOf<typeof things.user>, scope: Scope, removal: Thing['removal']): Why {
+  const { erasureId, erasedAt, removedAt } = row
   if (erasureId !== null && erasedAt !== null)
     return {
       state: 'erased',
@@ -157,19 +172,15 @@ function whyUser(row: RowOf<typeof things.user>, scope: Scope, runId: string | n
     }
   if (row.listed) {
     const without = 'The last response for the organization’s listing did not contain the user.'
-    const held = removalHeldSince ?? removalRefusedAt
-    if (held === null)
+    if (removal === null)
       return {
         state: 'here',
         sentence: 'The last good response for the organization’s listing contained the user.',
         at: scope.checkedAt,
-        runId,
+        runId: scope.runId,
       }
-    const decision =
-      removalHeldSince === null
-        ? `The removal was refused at ${time(held)}.`
-        : `The removal has been held since ${time(held)} and waits for a decision.`
-    return { state: 'here', sentence: `${without} ${decision}`, at: held, runId: null }
+    const at = row.removalHeldSince ?? row.removalRefusedAt
+    return { state: 'here', sentence: `${without} ${removal.sentence}`, at, runId: removal.runId }
   }
   if (removedAt === null)
     return {
@@ -218,12 +229,14 @@ async function whyInCatalog(database: Database, kind: ThingKind, scope: Scope): 
   return { state, sentence: `${how}${more}${parents}`, at: event?.at ?? null, runId: null }
 }
 
-function describeCheck({ checkedAt, failingSince }: Scope, runId: string | null): string {
-  const failing =
-    failingSince === null ? '' : ` Every fetch since ${time(failingSince)} has failed.`
-  if (checkedAt === null) return `It has never been fetched successfully.${failing}`
+function describeCheck({ checkedAt }: Scope, runId: string | null): string {
+  if (checkedAt === null) return 'It has never been fetched successfully.'
   const by = runId === null ? ', by continuous refresh or by a run that is no longer kept' : ''
-  return `The last good fetch began at ${time(checkedAt)}${by}.${failing}`
+  return `The last good fetch began at ${time(checkedAt)}${by}.`
+}
+
+function describeFailing({ failingSince }: Scope): string | null {
+  return failingSince && `Every fetch since ${time(failingSince)} has failed.`
 }
 
 async function describeNext(

@@ -29,11 +29,17 @@ export async function readAttention(database: Database): Promise<AttentionByKind
   return rows.map((row) => AttentionByKindSchema.parse(row))
 }
 
-/** The number of held listings of a run, and up to `limit` of them, oldest first. */
-export async function readHeld(database: Database, runId: string, limit: number): Promise<Held> {
-  const { held: listings } = await held.count.one(database, { runId })
-  const first = { after: null, limit, mostUsers: MISSING_NAMED, heldId: null, organizationId: null }
-  return { listings, first: listings > 0 ? await held.list.all(database, { runId, ...first }) : [] }
+/** Listings that a run held, pending approval or refused: their numbers, and up to `limit` of them, oldest first. */
+export async function readHeld(
+  database: Database,
+  runId: string,
+  limit: number,
+  isRefused: boolean,
+): Promise<Held> {
+  const of = { runId, heldId: null, organizationId: null, isRefused }
+  const counts = await held.count.one(database, of)
+  const first = { ...of, after: null, limit, mostUsers: MISSING_NAMED }
+  return { ...counts, first: counts.listings > 0 ? await held.list.all(database, first) : [] }
 }
 
 export interface HeldUsers {
@@ -138,13 +144,13 @@ export function settlingOn({
   return {
     async acceptHeld(heldId, request = {}) {
       const given = checked(AcceptHeldSchema, request, '')
-      const { runId, users } = await decide(heldId, 'accepted', given)
-      return { runId, accepted: 1, removed: users }
+      const { runId, people } = await decide(heldId, 'accepted', given)
+      return { runId, accepted: 1, removed: people }
     },
     async refuseHeld(heldId, request) {
       const given = checked(RefuseHeldSchema, request, '')
-      const { runId, users } = await decide(heldId, 'refused', given)
-      return { runId, refused: 1, kept: users }
+      const { runId, people } = await decide(heldId, 'refused', given)
+      return { runId, refused: 1, kept: people }
     },
     async setAsideRejectedRecords(choice, { reason }) {
       return { changed: await resolveRejected(database, choice, { by, reason }) }

@@ -11,7 +11,7 @@ import {
 import type { PeoplePlan, User } from './people.ts'
 import { Random, seedOf } from './random.ts'
 
-/** service-api.md, Comment; undocumented members are allowed. */
+/** docs/SERVICE.md, Get Comments; undocumented members are allowed. */
 export interface Comment {
   commentId: number
   commentText?: string
@@ -43,7 +43,7 @@ const ANNOTATION = 4
 
 const HISTORY_MS = 90 * 24 * 3_600_000
 const LONGEST_THREAD_MS = 14 * 24 * 3_600_000
-const STATUSES = ['resolved', 'updated', 'wontFix'] as const
+const STATUSES = ['added', 'updated'] as const
 
 /** The comments of an annotation, oldest first; their ids are unique within it. */
 export function generatedComments(plan: CommentsPlan, spot: Spot): Comment[] {

@@ -2,7 +2,7 @@ import { idOf } from './identifiers.ts'
 import { languages } from './phrases.ts'
 import { Random, seedOf } from './random.ts'
 
-/** service-api.md, User summary; undocumented members are allowed. */
+/** docs/SERVICE.md, Get Users; undocumented members are allowed. */
 export interface User {
   userId: string
   name?: string

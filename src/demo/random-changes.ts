@@ -18,7 +18,7 @@ type Make = (world: World, place: Place, random: Random) => boolean | void
 const MAKE = {
   edit(world, place, random) {
     const { commentId } = random.pick(world.comments(place) ?? [])
-    const status = random.pick([undefined, undefined, 'updated', 'resolved', 'wontFix'])
+    const status = random.next() < 0.4 ? undefined : 'updated'
     edit(world, place, commentId, { text: writtenText(random), status })
   },
   addComment(world, place, random) {

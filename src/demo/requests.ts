@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { Operation } from '../base/errors.ts'
 
-/** service-api.md, Endpoints. */
+/** docs/SERVICE.md, Requests. */
 export const PATHS: Record<Operation, string> = {
   users: '/v1/users/get',
   comments: '/v1/commentannotations/comments/get',
@@ -25,7 +25,7 @@ const UsersData = z
     'documentId and organizationUserGroupIds are no documented combination',
   )
 
-/** Without `userIds`, because service-api.md does not show their effect on Get Comments. */
+/** Without `userIds`, because docs/SERVICE.md does not say what they do in Get Comments. */
 const CommentsData = z.strictObject({
   organizationId: id,
   documentId: id,
@@ -38,7 +38,7 @@ const BODIES = {
   comments: z.strictObject({ data: CommentsData }),
 }
 
-/** A call as service-api.md documents it. `body` is as received. */
+/** A call as docs/SERVICE.md documents it. `body` is as received. */
 export type StandInRequest = UsersRequest | CommentsRequest
 
 export interface UsersRequest {
@@ -53,7 +53,7 @@ export interface CommentsRequest {
   body: string
 }
 
-/** Reads a request body. @returns the request, or a sentence that says how it violates service-api.md */
+/** Reads a request body. @returns the request, or a sentence that says how it violates docs/SERVICE.md */
 export function readRequest(operation: Operation, body: string): StandInRequest | string {
   let json: unknown
   try {

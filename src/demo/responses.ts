@@ -2,7 +2,7 @@ import type { Operation } from '../base/errors.ts'
 import type { CommentsRequest, StandInRequest, UsersRequest } from './requests.ts'
 import type { World } from './world.ts'
 
-/** service-api.md, observed messages. */
+/** The texts that the service was observed to send (docs/SERVICE.md, Requests). */
 const MESSAGES: Record<Operation, string> = {
   comments: 'Comments(s) retrieved successfully.',
   users: 'User(s) retrieved successfully.',
@@ -23,7 +23,7 @@ function commentsOf(world: World, { data }: CommentsRequest) {
   return data.commentIds.map((id) => byId.get(id) ?? null)
 }
 
-/** Users that pass every filter of the call; service-api.md does not show how filters combine. */
+/** Users that pass every filter of the call; docs/SERVICE.md does not say how filters combine. */
 function usersOf(world: World, { data }: UsersRequest) {
   const { organizationId, documentId, userIds, organizationUserGroupIds } = data
   const listed =
@@ -45,7 +45,7 @@ export function successBody(operation: Operation, items: readonly string[]): str
 }
 
 /**
- * A failure body. service-api.md shows its shape and message for Get Users only; the same shape
+ * A failure body. docs/SERVICE.md shows its shape and message for Get Users only; the same shape
  * for Get Comments is our guess.
  */
 export function errorBody(operation: Operation, status: string): string {

@@ -41,7 +41,7 @@ export interface Call {
   /** Null if the call is refused. */
   readonly request: StandInRequest | null
   readonly body: string
-  /** How the call violates service-api.md; null if it does not. */
+  /** How the call violates docs/SERVICE.md; null if it does not. */
   readonly violation: string | null
   readonly response: ServerResponse
   /** JSON texts of the items of the success response; undefined if the call fails. */
@@ -51,7 +51,7 @@ export interface Call {
 }
 
 /**
- * Starts an HTTP server on 127.0.0.1 that serves the world as service-api.md says. A call that violates
+ * Starts an HTTP server on 127.0.0.1 that serves the world as docs/SERVICE.md says. A call that violates
  * the document gets 400 (404 and 405 for path and method).
  * Guesses where it shows nothing: an unknown organization, document or annotation is 404
  * NOT_FOUND, wrong credentials are 401 UNAUTHENTICATED.

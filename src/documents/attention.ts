@@ -20,7 +20,6 @@ export const ATTENTION_KINDS = [
   'refresh_paused',
   'settings_differ',
   'catalog_empty',
-  'no_schedule',
 ] as const
 
 export const AttentionSchema = z

@@ -16,7 +16,7 @@ const name = z
   )
   .nullish()
 
-/** See `contract.md`, "Catalog lines". Null counts as absent. */
+/** One line of a catalog (README.md, The catalog). Null counts as absent. */
 export const CatalogLineSchema = z
   .strictObject({
     organizationId: id,

@@ -43,8 +43,10 @@ type PlanCount = 'scopesPlanned' | 'scopesSkipped'
 export type Counts = Record<Exclude<(typeof NAMES)[number], PlanCount>, number>
 
 export const COMMIT_COUNTS = NAMES.filter((name) => !/^scopes(Planned|Skipped)$/.test(name))
-/** The counts that a run sums over its items. Calls are counted per run. */
-export const ITEM_COUNTS = NAMES.filter((name) => name !== 'calls' && name !== 'retries')
+/** The counts that a run sums over its items. Calls, and their waits while they last, are counted per run. */
+export const ITEM_COUNTS = NAMES.filter(
+  (name) => !['calls', 'retries', 'waitedThrottledMs'].includes(name),
+)
 
 export function noCounts(): Counts {
   return Object.fromEntries(COMMIT_COUNTS.map((name) => [name, 0])) as Counts

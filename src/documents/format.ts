@@ -1,8 +1,10 @@
 import { STATUS_CODES } from 'node:http'
 import type { AttentionByKind } from './attention.ts'
+import type { Freshness } from './freshness.ts'
 import type { Failure, FailuresByState, Run, RunDetails } from './run.ts'
 import { describeScope } from './scope.ts'
 import type { SomeThingIds } from './thing.ts'
+import type { Held, HeldListing } from './waiting.ts'
 import { printable } from '../base/printable.ts'
 
 /** `1,234,567`. */
@@ -10,8 +12,9 @@ export function count(n: number): string {
   return n.toLocaleString('en-US')
 }
 
-/** A number and its noun: `1 scope`, `1,200 scopes`. */
+/** A number and its noun, as `sync.counted`: `1 scope`, `1,200 scopes`, `2 people`. */
 export function counted(n: number, noun: string): string {
+  if (n !== 1 && noun === 'person') return `${count(n)} people`
   return `${count(n)} ${noun}${n === 1 ? '' : 's'}`
 }
 
@@ -104,9 +107,39 @@ export function describeFailure(failed: {
 export const NO_WORKER =
   'No worker is running. The run continues when one starts (`collab-sync worker`).'
 
-/** Describes held listings. */
-export function describeHeld(listings: number): string {
-  return `${counted(listings, 'listing')} lost so many users that collab-sync removed none of them.`
+/** Describes held listings, as `sync.attention`. */
+export function describeHeld({ listings, people }: Pick<Held, 'listings' | 'people'>): string {
+  return `${counted(people, 'person')} ${people === 1 ? 'is' : 'are'} missing from ${counted(listings, 'listing')}, and collab-sync removed none of them.`
+}
+
+/** Describes what the service returned for a held listing, and what became of the removal. */
+export function describeRemoval(of: Omit<HeldListing, 'firstMissingUserIds'>): string {
+  const why = of.reason === null ? '' : `: ${of.reason.replace(/\.$/, '')}`
+  const decision =
+    of.decidedAt === null
+      ? `Their removal has been held since ${time(of.at)} and waits for a decision.`
+      : `${of.decidedBy} refused their removal at ${time(of.decidedAt)}${why}.`
+  return `The response contained ${counted(of.usersReturned, 'user')}; ${count(of.usersMissing)} of ${counted(of.usersBefore, 'stored user')} were missing. ${decision}`
+}
+
+/** Describes refused removals. */
+export function describeKept({ listings, people }: Pick<Held, 'listings' | 'people'>): string {
+  return `${counted(people, 'person')} kept in ${counted(listings, 'listing')}`
+}
+
+/** Describes rejected records and fields, as `sync.attention`: `3 records and 2 fields of stored records`. */
+export function describeRejected(records: number, fields: number): string {
+  const stored = fields === 1 ? 'a stored record' : 'stored records'
+  const parts = [
+    ...(records > 0 ? [counted(records, 'record')] : []),
+    ...(fields > 0 ? [`${counted(fields, 'field')} of ${stored}`] : []),
+  ]
+  return parts.join(' and ')
+}
+
+/** The kind of a rejected record. */
+export function rejectedNoun({ isField }: { isField: boolean }): string {
+  return isField ? 'field of a stored record' : 'record'
 }
 
 /** The counts of a run by subject, with their words and members. */
@@ -128,11 +161,11 @@ export const RUN_COUNTS = {
     ['retried', 'retries'],
   ],
   comments: [
-    ['written', 'commentsWritten'],
+    ['stored', 'commentsWritten'],
     ['found deleted', 'commentsDeleted'],
   ],
   users: [
-    ['written', 'usersWritten'],
+    ['stored', 'usersWritten'],
     ['removed', 'usersRemoved'],
     ['membership(s) ended', 'membersRemoved'],
   ],
@@ -142,6 +175,7 @@ export const RUN_COUNTS = {
     ['changed', 'recordsUpdated'],
     ['unchanged', 'recordsUnchanged'],
     ['rejected', 'recordsRejected'],
+    ['field(s) of stored records rejected', 'fieldsRejected'],
   ],
 } as const
 
@@ -162,7 +196,8 @@ export function countWords(n: number, words: string): string {
 }
 
 /**
- * Describes counts of a run: `270 succeeded, 9 failed`. It omits zeros after the first count.
+ * Describes counts of a run: `270 succeeded, 9 failed`. It omits zeros after the first count, and all zeros of what was
+ * checked.
  * @param mark formats a count
  */
 export function describeCounts<Of extends keyof RunCounts>(
@@ -171,10 +206,10 @@ export function describeCounts<Of extends keyof RunCounts>(
   mark: (text: string, name: string) => string = (text) => text,
 ): string {
   const counts: readonly (readonly [string, RunCounts[Of][number][1]])[] = RUN_COUNTS[of]
-  return counts
-    .filter(([, name], place) => place === 0 || run[name] > 0)
+  const described = counts
+    .filter(([, name], place) => (place === 0 && of !== 'checked') || run[name] > 0)
     .map(([words, name]) => mark(`${count(run[name])} ${countWords(run[name], words)}`, name))
-    .join(', ')
+  return described.join(', ') || 'nothing'
 }
 
 /** Describes the request of a run. */
@@ -239,4 +274,19 @@ export function scopePath(ids: SomeThingIds): string {
 
 function twoDigits(n: number): string {
   return String(n).padStart(2, '0')
+}
+
+/** Stale scopes by reason: `3 failing, 20 never checked`. */
+export function describeStale(freshness: Freshness): string {
+  const { failing, notTried, tooOld, uncheckedSinceStop } = freshness
+  const parts = [
+    [failing, 'failing'],
+    [notTried, 'never checked'],
+    [tooOld, 'not checked within FRESHNESS_PROMISE'],
+    [uncheckedSinceStop, 'not checked since a full run was stopped'],
+  ] as const
+  return parts
+    .filter(([scopes]) => scopes > 0)
+    .map(([scopes, why]) => `${count(scopes)} ${why}`)
+    .join(', ')
 }

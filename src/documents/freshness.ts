@@ -8,7 +8,7 @@ const ChecksSchema = z.object({
   stale: z
     .number()
     .describe(
-      'Scopes that can be out of date: the last fetch failed, or there was no successful check within FRESHNESS_PROMISE.',
+      'Scopes that can be out of date: the last fetch failed, or there was no successful check within FRESHNESS_PROMISE or since a full run was stopped.',
     ),
   overdue: z.number().describe('Stale scopes without a successful check within FRESHNESS_PROMISE.'),
   oldestCheck: z.date().nullable(),
@@ -71,6 +71,14 @@ export type Refresh = NonNullable<z.output<typeof RefreshSchema>>
 
 export const FreshnessSchema = ChecksSchema.extend({
   notTried: z.number().describe('Scopes that were never fetched.'),
+  tooOld: z
+    .number()
+    .describe('Scopes whose last fetch succeeded, but not within FRESHNESS_PROMISE.'),
+  uncheckedSinceStop: z
+    .number()
+    .describe(
+      'Scopes checked within FRESHNESS_PROMISE, but not since a full run was stopped, for example because the service refused key or token. Stale scopes are these, tooOld, failing and notTried.',
+    ),
   promiseS: z.number().describe('FRESHNESS_PROMISE in seconds.'),
   refresh: RefreshSchema,
 }).meta({ id: 'Freshness' })
@@ -83,7 +91,8 @@ export const OrganizationSchema = ChecksSchema.extend({
   active: z.boolean(),
   comments: z.number(),
   held: z.number(),
+  refused: z.number(),
 }).meta({ id: 'Organization' })
 
-/** An organization that is not `active` has no scopes. `comments` are live ones, `held` the listings that are pending approval. */
+/** An organization that is not `active` has no scopes. `comments` are live ones, `held` the listings whose removal is pending approval, `refused` those whose removal was refused. */
 export type OrganizationFreshness = z.output<typeof OrganizationSchema>

@@ -59,6 +59,9 @@ export const RunSchema = z
         'Number of scopes in the catalog at its start, as the denominator of its progress.',
       ),
     ...countFields,
+    fieldsRejected: z
+      .number()
+      .describe('Rejected fields of stored records: `rejected` less `recordsRejected`.'),
   })
   .meta({ id: 'Run' })
 
@@ -126,7 +129,17 @@ export const FailuresRequestSchema = OfRunRequestSchema.extend({
 
 export const WaitSchema = z
   .object({
-    kind: z.enum(['throttled', 'rate_limit', 'away', 'overtaken', 'queue', 'paused', 'idle']),
+    kind: z.enum([
+      'throttled',
+      'rate_limit',
+      'rate_limit_store',
+      'away',
+      'overtaken',
+      'retry',
+      'queue',
+      'paused',
+      'idle',
+    ]),
     since: z.date(),
     until: z.date().nullable().describe('When the next attempt starts, if known.'),
     givesUpAt: z.date().nullable().describe('When the wait ends without success.'),
@@ -145,10 +158,14 @@ export const RunDetailsSchema = RunSchema.extend({
     .describe('What the workers of a run in progress wait for; empty if they do not wait.'),
   failuresByCause: z.array(FailureCauseSchema).describe('At most 20 causes, most frequent first.'),
   failuresByState: FailuresByStateSchema,
+  resolvedBy: RunIdSchema.nullable().describe(
+    'The run after which nothing of it is open: a later run of everything that succeeded, or the one that fetched its last failed scope. Null if there is none, or nothing went wrong.',
+  ),
   retriedBy: z.array(RunIdSchema).describe('Its last ten retries, newest first.'),
   actions: z.array(ActionSchema).describe('The last ten actions of users, including the request.'),
   held: HeldSchema.describe('Listings that this run held and that are pending approval.'),
   heldWaiting: z.number().describe('Number of these listings.'),
+  refused: HeldSchema.describe('Listings that this run held and whose removal was refused.'),
   rejectedRecords: z
     .array(RejectedRecordSchema)
     .describe('The last ten that were not stored later.'),

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { isCronPattern, isTimeZone, isTooFrequent } from '../base/cron.ts'
+import { isCronPattern, isEverDue, isTimeZone, isTooFrequent } from '../base/cron.ts'
 import { text } from './check.ts'
 
 const line = text.max(200, 'must not be longer than 200 characters')
@@ -8,6 +8,10 @@ export const cronPattern = line
   .refine(isCronPattern, {
     error:
       'must be a cron pattern of five fields (minute, hour, day, month, weekday), or six with seconds first, without H (no fixed time)',
+    abort: true,
+  })
+  .refine(isEverDue, {
+    error: 'must match a date that exists, because otherwise it is never due',
     abort: true,
   })
   .refine((cron) => !isTooFrequent(cron), 'must be due at most once a minute')

@@ -34,7 +34,7 @@ export const ScopeSchema = z
   })
   .meta({ id: 'Scope', description: 'The part of the catalog to sync.' })
 
-/** A part of the catalog (`contract.md`, "The queue"); `{}` is the whole catalog. */
+/** A part of the catalog, as jobs and `/v1` name it; `{}` is the whole catalog. */
 export type Scope = z.output<typeof ScopeSchema>
 
 /** The stored scope of a run. It accepts members and IDs of other versions, so that their runs can be listed. */
@@ -61,7 +61,7 @@ export type ScopeIds = z.output<typeof SomeIdsSchema>
 
 /**
  * The operations of a scope. Only comments can be selected by annotation and comment, and only users by user and group
- * (service-api.md, Endpoints; the effect of `userIds` on Get Comments is "not shown").
+ * (docs/SERVICE.md; the effect of `userIds` on Get Comments is not known).
  * @param defaults the operations of the settings (`SYNC_OPERATIONS`)
  */
 export function operationsOf(scope: Scope, defaults: readonly Operation[]): Operation[] {
@@ -103,7 +103,7 @@ function combinationFault(scope: Scope): [member: keyof Scope, message: string] 
   if (scope.annotationId && !scope.documentId) return ['annotationId', 'needs documentId']
   if (scope.commentIds && !scope.annotationId) return ['commentIds', 'needs annotationId']
   if (scope.organizationUserGroupIds && scope.documentId)
-    // Not among the six combinations of service-api.md, Get Users.
+    // Not among the six combinations of docs/SERVICE.md, Get Users.
     return ['organizationUserGroupIds', 'cannot be combined with documentId']
   if (scope.userIds && scope.annotationId)
     return ['userIds', 'cannot be combined with annotationId']

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { id, RunIdSchema, text } from './check.ts'
 import { PageRequestSchema, pageSchema } from './page.ts'
+import { HeldListingSchema } from './waiting.ts'
 
 /** Kinds of things, from the organization down. */
 export const THING_KINDS = [
@@ -164,21 +165,22 @@ const time = z.date().nullable()
 const FACTS = {
   organization: {
     active: z.boolean().describe('In the catalog'),
-    users: z.number().describe('Users in the last listing'),
+    users: z.number().describe('Stored users'),
     scopes: z.number().describe('Scopes'),
     annotations: z.number().describe('Annotations'),
     comments: z.number().describe('Live comments'),
     failing: z.number().describe('Failing scopes'),
     stale: z.number().describe('Stale scopes'),
-    held: z.number().describe('Held removals'),
+    held: z.number().describe('Listings with a held removal'),
+    refused: z.number().describe('Listings with a refused removal'),
   },
   userGroup: {
     active: z.boolean().describe('In the catalog'),
-    users: z.number().describe('Users in the last listing'),
+    users: z.number().describe('Stored users'),
   },
   document: {
     active: z.boolean().describe('In the catalog'),
-    users: z.number().describe('Users in the last listing'),
+    users: z.number().describe('Stored users'),
     annotations: z.number().describe('Annotations'),
     comments: z.number().describe('Live comments'),
     failing: z.number().describe('Failing annotations'),
@@ -209,7 +211,7 @@ const FACTS = {
   user: {
     name: z.string().nullable().describe('Name'),
     email: z.string().nullable().describe('E-mail'),
-    listed: z.boolean().describe('In the organization’s listing'),
+    listed: z.boolean().describe('Stored as a user of the organization'),
     documents: z.number().describe('Documents'),
     userGroups: z.number().describe('User groups'),
     firstSeenAt: z.date().describe('First seen'),
@@ -233,13 +235,19 @@ const common = {
       runId: RunIdSchema.nullable(),
     })
     .describe('Why it exists, or was removed.'),
+  removal: HeldListingSchema.omit({ firstMissingUserIds: true })
+    .extend({ sentence: z.string() })
+    .nullable()
+    .describe('The held or refused removal of users from its listing, or of this user; else null.'),
   checked: z
     .object({
       at: time.describe('When the last successful check began; null if there was none.'),
       runId: RunIdSchema.nullable(),
       failingSince: time,
+      failingRunId: RunIdSchema.nullable().describe('The last run that failed to fetch it.'),
       isStale: z.boolean(),
       sentence: z.string(),
+      failing: z.string().nullable().describe('Since when every fetch fails; null if none does.'),
       next: z.string().describe('When it is checked next.'),
     })
     .describe('The last successful check and the next one.'),

@@ -15,19 +15,27 @@ export const HeldListingSchema = z
     documentId: z.string().nullable(),
     organizationUserGroupId: z.string().nullable(),
     usersBefore: z.number(),
-    usersMissing: z.number(),
+    usersReturned: z.number().describe('Users in the response.'),
+    usersMissing: z.number().describe('Users who are missing from the response and stay.'),
     firstMissingUserIds: z.array(z.string()).readonly().describe('At most 100.'),
     repeats: z.number().describe('Later nightly runs that received the same response.'),
+    decidedAt: z.date().nullable().describe('When the removal was refused; null while it is held.'),
+    decidedBy: z.string().nullable(),
+    reason: z.string().nullable(),
   })
   .meta({
     id: 'HeldListing',
-    description: 'A listing that lost so many users that collab-sync removed none of them.',
+    description:
+      'A listing that lost so many users that collab-sync removed none of them. The removal is held, or was refused.',
   })
 
 export type HeldListing = z.output<typeof HeldListingSchema>
 
 export const HeldSchema = z.object({
   listings: z.number(),
+  people: z
+    .number()
+    .describe('Users missing from them. A user who is missing from several is counted once.'),
   first: z.array(HeldListingSchema).describe('At most ten, oldest first.'),
 })
 
@@ -52,7 +60,7 @@ export const AcceptedHeldSchema = z
       'The run that held them; null if several runs may have.',
     ),
     accepted: z.number().describe('Listings whose held removals were applied.'),
-    removed: z.number().describe('Removed users.'),
+    removed: z.number().describe('Removed users, each counted once.'),
   })
   .meta({ id: 'AcceptedHeld' })
 
@@ -64,7 +72,7 @@ export const RefusedHeldSchema = z
       'The run that held them; null if several runs may have.',
     ),
     refused: z.number().describe('Listings whose held removals were refused.'),
-    kept: z.number().describe('Users who stay.'),
+    kept: z.number().describe('Users who stay, each counted once.'),
   })
   .meta({ id: 'RefusedHeld' })
 
@@ -83,6 +91,7 @@ export const RejectedRecordSchema = z
     record: z.string().describe('JSON text as received, cut after 2,000 characters.'),
     isCut: z.boolean(),
     isWhole: z.boolean().describe('True if nothing of it is stored: its run is partial.'),
+    isField: z.boolean().describe('True for a field of a record that was stored without it.'),
     firstSeenAt: z.date(),
     lastSeenAt: z.date().describe('Continuous refresh updates it at most once per hour.'),
     times: z.number().describe('How often it was received.'),

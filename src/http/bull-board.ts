@@ -2,17 +2,23 @@ import type { AppControllerRoute } from '@bull-board/api/typings/app'
 import type { FastifyInstance } from 'fastify'
 import { codeOf } from '../core/database/connection-errors.ts'
 import type { JobQueue } from '../core/queue/queue.ts'
+import type { ReadinessCheck } from './probes.ts'
 import { ProblemError } from './problem.ts'
 
 /**
  * Bull Board for the queues, if it is installed. It is read-only, because its buttons (retry, remove, empty) would change
  * deliveries only, while PostgreSQL stores the work. Register it with a prefix, behind the authentication, in a scope
  * without `@fastify/static`.
+ * @param options.readiness says that the queue does not respond; the page itself would show no queue
  * @param options.load imports the two packages
  */
 export async function bullBoard(
   scope: FastifyInstance,
-  { queue, load = loadBullBoard }: { queue: JobQueue; load?: typeof loadBullBoard },
+  {
+    queue,
+    readiness,
+    load = loadBullBoard,
+  }: { queue: JobQueue; readiness: ReadinessCheck; load?: typeof loadBullBoard },
 ): Promise<void> {
   scope.addHook('onRoute', (route) => {
     route.config = { ...route.config, right: 'admin' }
@@ -40,8 +46,9 @@ export async function bullBoard(
     serverAdapter: board,
     options: { uiConfig: UI },
   })
-  // The queue may open after the server. Until then it throws here, and the server reports that it is unavailable.
   scope.addHook('preHandler', async () => {
+    const { queue: problem } = await readiness.check()
+    if (problem !== null) throw new ProblemError(503, problem, { away: ['queue'] })
     const adapters = Object.values(queue.bull).map((bull) => {
       const adapter = new BullMQAdapter(bull, { readOnlyMode: true })
       adapter.setFormatter('data', idsOf)

@@ -51,9 +51,10 @@ export function openReadiness(parts: {
     [WRONG_TABLES, () => requireSchema(database)],
     [null, () => requireDefinitions(database, settings)],
   ])
-  const queued = watched('The queue', log, [
+  const server = queue.place.kind === 'redis' ? 'Redis' : 'PostgreSQL'
+  const queued = watched(`The queue in ${server}`, log, [
     [
-      'The queue does not respond, or refuses the connection.',
+      `The queue in ${server} does not respond, or refuses the connection.`,
       () => queue.bull.requests.isPaused(),
     ],
   ])

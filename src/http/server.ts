@@ -105,7 +105,7 @@ export async function createServer(parts: HttpParts): Promise<HttpServer> {
   await addOpenApi(app)
   await app.register(v1, { prefix: '/v1', collabSync })
   await app.register(metrics, { database: store.database, queue })
-  await app.register(bullBoard, { prefix: '/queues', queue })
+  await app.register(bullBoard, { prefix: '/queues', queue, readiness })
   await app.register(pages, { collabSync, database: store.database, settings })
   await app.ready()
   requireRights(routes)

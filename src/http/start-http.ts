@@ -8,7 +8,6 @@ import { migrateQueue } from '../core/queue/backend.ts'
 import type { QueuePlace } from '../core/queue/backend.ts'
 import { inTime, openQueue } from '../core/queue/queue.ts'
 import type { JobQueue } from '../core/queue/queue.ts'
-import { requireOwnToken } from '../settings/settings.ts'
 import type { Settings } from '../settings/table.ts'
 import { createServer } from './server.ts'
 import type { HttpParts } from './server.ts'
@@ -52,13 +51,12 @@ export async function startHttp(parts: HttpParts): Promise<RunningHttp> {
   }
 }
 
-/** @throws UsageError if other machines could reach the server without a token, or with a token from the documentation */
+/** @throws UsageError if other machines could reach the server without a token */
 export function checkReach(settings: Settings): void {
   const { httpHost, httpToken } = settings
-  requireOwnToken(settings)
   if (httpToken === undefined && !isThisMachine(httpHost))
     throw new UsageError(
-      `HTTP_TOKEN is not set, so HTTP_HOST must be an address that only this machine can reach. Example: HTTP_HOST=127.0.0.1, or HTTP_TOKEN=the-output-of-openssl-rand-hex-32`,
+      `HTTP_TOKEN is not set, so HTTP_HOST must be an address that only this machine can reach. Example: HTTP_HOST=127.0.0.1. Create a token with: openssl rand -hex 32`,
     )
 }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { UsageError } from '../base/errors.ts'
 import { decodeText, parseEnvFile } from './env-file.ts'
 import { SETTING_LIST, SETTINGS } from './table.ts'
-import type { Setting } from './setting.ts'
+import type { Setting, SettingFault } from './setting.ts'
 
 /** The environment, such as `process.env`. */
 export type Environment = Record<string, string | undefined>
@@ -13,15 +13,15 @@ export type Environment = Record<string, string | undefined>
  * from the file named in NAME_FILE.
  * @param directory that of `.env`
  * @param isRead whether the command needs a setting; files of other secrets are not opened
- * @returns `faults`: sentences about files, and lines of `.env`, that cannot be read
+ * @returns `faults`: files, and lines of `.env`, that cannot be read
  * @throws UsageError if `.env` cannot be read
  */
 export function readTexts(
   environment: Environment,
   directory: string,
   isRead: (setting: Setting) => boolean,
-): { given: Environment; faults: string[] } {
-  const faults: string[] = []
+): { given: Environment; faults: SettingFault[] } {
+  const faults: SettingFault[] = []
   const written = readWritten(environment, directory, faults)
   return { given: { ...written, ...readSecretFiles(written, isRead, faults) }, faults }
 }
@@ -34,7 +34,11 @@ export function writtenNames(environment: Environment, directory: string): strin
   return Object.keys(readWritten(environment, directory, []))
 }
 
-function readWritten(environment: Environment, directory: string, faults: string[]): Environment {
+function readWritten(
+  environment: Environment,
+  directory: string,
+  faults: SettingFault[],
+): Environment {
   const written: Environment = readEnvFile(join(directory, '.env'), faults)
   for (const [name, value] of Object.entries(environment))
     // `docker run --env-file` keeps quotes around a value.
@@ -46,13 +50,14 @@ function readWritten(environment: Environment, directory: string, faults: string
   )
 }
 
-function readEnvFile(path: string, faults: string[]): Environment {
+function readEnvFile(path: string, faults: SettingFault[]): Environment {
   try {
     const { values, unread } = parseEnvFile(readFileSync(path))
     if (unread.length > 0)
-      faults.push(
-        `The file ${path} has lines that cannot be read (${unread.slice(0, 5).join(', ')}${unread.length > 5 ? ', ...' : ''}): write NAME=value, in UTF-8, with a quote at both ends of the value or at none.`,
-      )
+      faults.push({
+        setting: null,
+        problem: `The file ${path} has lines that cannot be read (${unread.slice(0, 5).join(', ')}${unread.length > 5 ? ', ...' : ''}): write NAME=value, in UTF-8, with a quote at both ends of the value or at none.`,
+      })
     return values
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code
@@ -65,7 +70,7 @@ function readEnvFile(path: string, faults: string[]): Environment {
 function readSecretFiles(
   given: Environment,
   isRead: (setting: Setting) => boolean,
-  faults: string[],
+  faults: SettingFault[],
 ): Environment {
   const secrets: Environment = {}
   for (const { setting } of SETTING_LIST) {
@@ -73,15 +78,17 @@ function readSecretFiles(
     const path = given[`${name}_FILE`]
     if (path === undefined || !setting.secret || !isRead(setting)) continue
     if (given[name] !== undefined) {
-      faults.push(`${name} and ${name}_FILE are both set: keep one of them.`)
+      const problem = `${name} and ${name}_FILE are both set: keep one of them.`
+      faults.push({ setting, problem })
     } else if (setting !== SETTINGS.authToken) {
       try {
         const text = decodeText(readFileSync(path)).trim()
-        if (text === '') faults.push(`${name}_FILE names an empty file.`)
+        if (text === '') faults.push({ setting, problem: `${name}_FILE names an empty file.` })
         else secrets[name] = text
       } catch (error) {
         const { code } = error as NodeJS.ErrnoException
-        faults.push(`${name}_FILE names a file that cannot be read (${code}).`)
+        const problem = `${name}_FILE names a file that cannot be read (${code}).`
+        faults.push({ setting, problem })
       }
     }
   }

@@ -22,6 +22,7 @@ export const HTTP_ROWS = inGroup('http', {
     meaning:
       'Token that users and programs send to `serve`, at least 16 characters. If it is not set, `serve` accepts connections from this machine only.',
     example: 'the-output-of-openssl-rand-hex-32',
+    command: 'openssl rand -hex 32',
     secret: true,
   },
   httpTrustedProxies: {
@@ -81,7 +82,7 @@ export const NOTIFY_ROWS = inGroup('notify', {
     name: 'NOTIFY_URL',
     parse: parse.receivers,
     meaning:
-      'Addresses that are notified when a problem needs a person, and when it is resolved, separated by spaces. Each receives a POST; slack+https:// and teams+https:// select the formats of Slack and Teams. Set the same value for all workers and `serve`.',
+      'Addresses that are notified when a problem needs a person, and when it is resolved, separated by spaces. Each receives a POST; slack+https:// and teams+https:// select the formats of Slack and Teams. http:// works for a receiver on this machine (localhost, 127.0.0.1), and for others with COLLAB_ALLOW_HTTP=1. Set the same value for all workers and `serve`.',
     example:
       'https://alerts.example.com/collab slack+https://hooks.slack.com/services/T0/B0/secret',
     secret: true,
@@ -90,8 +91,8 @@ export const NOTIFY_ROWS = inGroup('notify', {
     name: 'NOTIFY_SECRET',
     parse: parse.signingSecret,
     meaning:
-      'Secret that signs messages to NOTIFY_URL (Standard Webhooks): whsec_ and the output of openssl rand -base64 32.',
-    example: 'whsec_bm90IGEgc2VjcmV0IGJ1dCBhbiBleGFtcGxlIQ==',
+      'Secret that signs messages to NOTIFY_URL (Standard Webhooks). NOTIFY_URL needs it if a receiver is neither Slack nor Teams.',
+    command: 'echo whsec_$(openssl rand -base64 32)',
     secret: true,
   },
   freshnessPromiseMs: {

@@ -197,7 +197,7 @@ const RECEIVER = /^(?:(slack|teams)\+)?(https?:\/\/\S+)$/i
 /** Addresses separated by spaces or line breaks; the prefix of each selects the format of its messages. */
 export const receivers: z.ZodType<{ shape: 'json' | 'slack' | 'teams'; url: string }[], string> =
   parser(
-    'must be addresses with spaces between, each starting with https:// (slack+https://, teams+https:// for these two), without a user name or password',
+    'must be addresses with spaces between, each starting with https:// or http:// (after slack+ or teams+ for these two), without a user name or password',
     (text) => {
       const all = text.split(/\s+/).map((each) => {
         const [, shape = 'json', url = ''] = RECEIVER.exec(each) ?? []
@@ -211,10 +211,7 @@ export const receivers: z.ZodType<{ shape: 'json' | 'slack' | 'teams'; url: stri
 /** A signing secret as the Standard Webhooks specification writes it: `whsec_` and 24 to 64 bytes in base64. */
 export const signingSecret = z
   .string()
-  .regex(
-    /^whsec_[A-Za-z0-9+/]{32,86}={0,2}$/,
-    'must be whsec_ and 24 to 64 bytes in base64 (make one with: echo whsec_$(openssl rand -base64 32))',
-  )
+  .regex(/^whsec_[A-Za-z0-9+/]{32,86}={0,2}$/, 'must be whsec_ and 24 to 64 bytes in base64')
 
 /** A parser of a setting; `read` returns undefined for a text that is not valid. */
 function parser<T>(complaint: string, read: (text: string) => T | undefined): z.ZodType<T, string> {

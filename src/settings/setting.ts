@@ -16,8 +16,20 @@ export interface Setting {
   readonly meaning: string
   /** If it is missing, the default is the example. */
   readonly example?: string
+  /** A shell command that makes a secret; messages show it instead of an example, which people would paste. */
+  readonly command?: string
   /** Its value, or a password in it, never appears in a message. */
   readonly secret?: true
+}
+
+/** What is wrong with a setting. */
+export interface SettingFault {
+  /** Null for a line of `.env` that cannot be read. */
+  readonly setting: Setting | null
+  /** A sentence. */
+  readonly problem: string
+  /** An example, or the command that makes a value. */
+  readonly fix?: string
 }
 
 /** Rows of the table of settings, all of one group. */

@@ -3,7 +3,7 @@ import { isThisMachine } from '../base/this-machine.ts'
 import { readTexts } from './environment.ts'
 import type { Environment } from './environment.ts'
 import { SETTING_LIST, SETTINGS } from './table.ts'
-import type { Setting, SettingGroup } from './setting.ts'
+import type { Setting, SettingFault, SettingGroup } from './setting.ts'
 import type { Settings } from './table.ts'
 
 /** The groups of settings that a command needs. `catalog` makes CATALOG_SQL required. */
@@ -24,15 +24,32 @@ export function readSettings<Need extends SettingNeed>(
   environment: Environment,
   options: { need: readonly Need[]; directory?: string },
 ): 'service' extends Need ? Settings & ServiceSettings : Settings {
-  const need: readonly SettingNeed[] = options.need
+  const { settings, faults } = examineSettings(environment, options)
+  if (faults.length > 0)
+    throw new UsageError(
+      faults.map(({ problem, fix }) => [problem, fix].join(' ').trim()).join('\n'),
+    )
+  return settings as Settings & ServiceSettings
+}
+
+/**
+ * Reads the settings as {@link readSettings} does, and returns every fault instead of throwing.
+ * @returns `settings` with the default of each faulty setting, which is missing if it has none; `faults`, one for each setting
+ * @throws UsageError if `.env` cannot be read
+ */
+export function examineSettings(
+  environment: Environment,
+  options: { need: readonly SettingNeed[]; directory?: string },
+): { settings: Settings; faults: SettingFault[] } {
+  const { need } = options
   const { given, faults } = readTexts(environment, options.directory ?? process.cwd(), (setting) =>
     isRead(setting, need),
   )
   const values: Record<string, unknown> = {}
   for (const { member, setting } of SETTING_LIST) {
     const text = isRead(setting, need) ? given[setting.name] : undefined
+    if (setting.default !== undefined) values[member] = setting.parse.parse(setting.default)
     if (text === undefined) {
-      if (setting.default !== undefined) values[member] = setting.parse.parse(setting.default)
       if (setting.required && need.some((group) => group === setting.group))
         faults.push(fault(setting, 'is not set'))
       continue
@@ -41,18 +58,12 @@ export function readSettings<Need extends SettingNeed>(
     if (parsed.success) values[member] = parsed.data
     else faults.push(fault(setting, `${parsed.error.issues[0]?.message}${shown(setting, text)}`))
   }
-  const settings = values as Settings & ServiceSettings
+  const settings = values as Settings
   faults.push(...faultsTogether(settings, given, need))
-  if (faults.length > 0) throw new UsageError(faults.join('\n'))
-  return settings
-}
-
-/** @throws UsageError if HTTP_TOKEN is the example from the documentation */
-export function requireOwnToken(settings: Settings): void {
-  if (settings.httpToken === SETTINGS.httpToken.example)
-    throw new UsageError(
-      'HTTP_TOKEN is the example from the documentation, which is public. Create one with: openssl rand -hex 32',
-    )
+  // The first fault of a setting causes its others: a secret whose file cannot be read is also not set.
+  const isFirst = ({ setting }: SettingFault, index: number) =>
+    setting === null || faults.findIndex((each) => each.setting === setting) === index
+  return { settings, faults: faults.filter(isFirst) }
 }
 
 function isRead(setting: Setting, need: readonly SettingNeed[]): boolean {
@@ -68,7 +79,7 @@ function faultsTogether(
   settings: Partial<Settings>,
   given: Environment,
   need: readonly SettingNeed[],
-): string[] {
+): SettingFault[] {
   const { allowHttp, notifyUrls = [], refreshBudget = 0, rateLimit = Infinity } = settings
   const [keyHeader, tokenHeader] = [settings.apiKeyHeader, settings.authTokenHeader]
   const isSet = (member: keyof typeof SETTINGS) => given[SETTINGS[member].name] !== undefined
@@ -103,6 +114,11 @@ function faultsTogether(
       'is not set, but NOTIFY_URL has a receiver that checks signatures',
     ],
     [
+      need.includes('http') && settings.httpToken === SETTINGS.httpToken.example,
+      SETTINGS.httpToken,
+      'is the example from the documentation, which is public',
+    ],
+    [
       isSet('catalogDatabaseUrl') && !isSet('catalogSql') && !need.includes('catalog'),
       SETTINGS.catalogSql,
       'is not set, but CATALOG_DATABASE_URL is',
@@ -116,9 +132,10 @@ function faultsTogether(
   ]
   const faults = rules.flatMap(([isBroken, ...rest]) => (isBroken ? [fault(...rest)] : []))
   if (refreshBudget > rateLimit)
-    faults.push(
-      `REFRESH_BUDGET is ${refreshBudget} calls a second, more than SYNC_RATE_LIMIT (${rateLimit}). The budget is a part of the limit.`,
-    )
+    faults.push({
+      setting: SETTINGS.refreshBudget,
+      problem: `REFRESH_BUDGET is ${refreshBudget} calls a second, more than SYNC_RATE_LIMIT (${rateLimit}). The budget is a part of the limit.`,
+    })
   return faults
 }
 
@@ -128,8 +145,13 @@ function isWithoutTls(url: string): boolean {
   return protocol === 'http:' && !isThisMachine(hostname)
 }
 
-function fault(setting: Setting, complaint: string): string {
-  return `${setting.name} ${complaint}. Example: ${setting.name}=${setting.example ?? setting.default}`
+function fault(setting: Setting, complaint: string): SettingFault {
+  const { name, example, command } = setting
+  const fix =
+    command === undefined
+      ? `Example: ${name}=${example ?? setting.default}`
+      : `Create one with: ${command}`
+  return { setting, problem: `${name} ${complaint}.`, fix }
 }
 
 function shown(setting: Setting, text: string): string {

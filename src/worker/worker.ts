@@ -59,23 +59,27 @@ async function start(
   { keepsSchedule, watch }: WorkerOptions,
 ): Promise<RunningWorker> {
   const { database } = app.store
+  const waits = new ReportedWaits(app.log, app.settings.retries)
   const handlers = new Map(
     Object.entries(jobs).map(([name, job]) => [
       name,
-      (delivered: Delivered) => perform(app, { name, job }, delivered, watch),
+      (delivered: Delivered) => {
+        waits.workBegins()
+        return perform(app, { name, job }, delivered, watch)
+      },
     ]),
   )
   const { refreshBudget } = app
   const isRefreshing = keepsSchedule && refreshBudget !== null
   const refresher = isRefreshing ? new Refresher(app.sync, refreshBudget) : null
   const queueWorkers: QueueWorker[] = []
-  const waits = new ReportedWaits(app.log, app.settings.retries)
   const shared = keepsSchedule ? JSON.stringify(sharedSettings(app.settings)) : null
   const heartbeat = async () => {
     const problems = await Promise.all(queueWorkers.map((each) => each.problem()))
     app.sync.problems.queue = problems.find((problem) => problem !== null) ?? null
     const wait = findWait(app.sync, {
       hasJobs: [...app.inProgress].some(({ job }) => job !== REFRESH),
+      failed: queueWorkers.map((each) => each.failed()).find((job) => job !== null) ?? null,
       refresh: refresher,
     })
     await writeHeartbeat(app, waits.report(wait), shared)
@@ -83,7 +87,10 @@ async function start(
   await heartbeat()
   const upkeep: Pick<Repeated, 'stop'>[] = [
     every(HEARTBEAT_MS, app.log, 'heartbeat', heartbeat),
-    every(WRITE_CALLS_MS, app.log, 'counting of calls', () => app.sync.sentCalls.write()),
+    every(WRITE_CALLS_MS, app.log, 'counting of calls', () => {
+      app.sync.collabApi.countWaits()
+      return app.sync.sentCalls.write()
+    }),
     every(RECOVER_MS, app.log, 'recovery of lost items', async () => {
       const { workerId, deadAfterS } = app.sync
       const itemId = refresher?.itemId ?? null
@@ -131,13 +138,13 @@ async function start(
   }
 }
 
-/** The new number of concurrent jobs: one more if no call waits and more may be in flight, one less if more wait than that. */
+/** The new number of concurrent jobs: one more if no call waits and a permit is free, one less if more wait than that. */
 export function jobsInProgress(
   inProgress: number,
-  { inFlight, limit, waiting }: { inFlight: number; limit: number; waiting: number },
+  { permits, limit, waiting }: { permits: number; limit: number; waiting: number },
 ): number {
   if (waiting > limit) return Math.max(JOBS_MIN, inProgress - 1)
-  if (waiting > 0 || inFlight >= limit) return inProgress
+  if (waiting > 0 || permits >= limit) return inProgress
   return Math.min(inProgress + 1, Math.max(JOBS_MIN, Math.min(2 * limit, JOBS_MAX)))
 }
 

@@ -55,7 +55,7 @@ test('decisions on held removals say who, of what and why, at the run', async ()
   const { runId, own, document } = await runWithHeld()
   await ann.refuseHeld(own.heldId, { reason: 'they moved' })
   await ann.acceptHeld(document.heldId)
-  await expect(ann.acceptHeld(document.heldId)).rejects.toThrow(/waits to be accepted/)
+  await expect(ann.acceptHeld(document.heldId)).rejects.toThrow(/has no open held removal/)
   const where = `${organizationId} / ${document.documentId}`
   expect(await listed()).toEqual([
     `ann | held_refused | ${runId} | ${organizationId}: ${own.usersMissing} users | they moved`,

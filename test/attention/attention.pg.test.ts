@@ -38,10 +38,17 @@ test('an empty catalog, then one that was never checked, then one that was', asy
   expect(await kinds()).toEqual(['catalog_empty'])
   await live.importCatalog()
   const scopes = await one('select sum(scopes)::int from collab_store.batches')
-  expect(await readAttention(live.database.pool)).toMatchObject([
-    { kind: 'never_checked', count: scopes, organizations: 3, path: '/organizations', words: null },
-  ])
+  const never = { kind: 'never_checked', count: scopes, organizations: 3, path: '/organizations' }
+  expect(await rowOf('never_checked')).toMatchObject({ ...never, words: null })
   const app = await live.openApp()
+  expect(await kinds()).toEqual(['never_checked', 'no_worker'])
+  expect(await rowOf('no_worker')).toMatchObject({
+    urgency: 'low',
+    sentence: 'No worker has started yet, so nothing starts the nightly run.',
+  })
+  // As `schedule remove` does, for installations whose runs cron starts.
+  await live.database.pool.query('insert into sync.schedule (cron) values (null)')
+  expect(await kinds()).toEqual(['never_checked'])
   const request = { trigger: 'cli', scope: {}, requestKey: null } as const
   const { runId, items } = await startRun(app.sync, request)
   expect(await kinds()).toEqual(['no_worker'])
@@ -134,7 +141,8 @@ describe('of organizations', () => {
       {
         kind: 'held',
         count: 1,
-        sentence: `1 listing lost so many users that collab-sync removed none of them, in organization "${organizationId}".`,
+        sentence: `12 people are missing from 1 listing, and collab-sync removed none of them, in organization "${organizationId}".`,
+        fix: expect.stringContaining(`\`collab-sync accept ${runId.slice(0, 8)} --dry-run\``),
       },
     ])
     const heldId = await one('select held_id::int from sync.held where resolved_at is null')
@@ -169,7 +177,7 @@ describe('of organizations', () => {
         kind: 'rejected',
         urgency: 'medium',
         count: 1,
-        sentence: `1 record could not be stored, in organization "${organizationId}".`,
+        sentence: `1 record was rejected, in organization "${organizationId}".`,
       },
     ])
     await live.run()

@@ -46,10 +46,12 @@ export class MemoryApi implements CollabApi {
   }
 
   concurrency() {
-    return { inFlight: 0, limit: 1, waiting: 0, latencyMsEwma: null }
+    return { permits: 0, inFlight: 0, limit: 1, waiting: 0, latencyMsEwma: null }
   }
 
   startAfresh(): void {}
+
+  countWaits(): void {}
 
   async close(): Promise<void> {}
 

@@ -190,7 +190,7 @@ describe('whatever writes to what the views of collab show, a copy by the feed a
     await follow()
     const decision = { resolution: 'accepted', by: 'ann', reason: null } as const
     const accepted = await decideHeld({ database: live.database.pool }, { runId }, decision)
-    expect(accepted.users).toBeGreaterThan(0)
+    expect(accepted.people).toBeGreaterThan(0)
     const { said, changes } = await follow()
     expect(said).toContain('user removed')
     expect(said).toContain('document_user removed')

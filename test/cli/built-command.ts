@@ -28,6 +28,8 @@ export interface BuiltCommand {
   runProcess(args: string[], environment?: Environment, input?: string): Promise<Ended>
   /** Starts a command. */
   start(args: string[], environment?: Environment): Running
+  /** Starts a command as the child of a process, which is `child` and leads their group. */
+  startBelowParent(args: string[], environment?: Environment): Running
   /** Starts the stand-in for the service as a process of its own. */
   startStandIn(...flags: string[]): Promise<StandInProcess>
   /** Ends what still runs, and removes its directory. */
@@ -68,6 +70,15 @@ export async function buildCommand(): Promise<BuiltCommand> {
   return {
     directory,
     start: (args, environment = {}) => start('cli/main.js', args, environment),
+    startBelowParent(args, environment = {}) {
+      const main = join(folder, 'dist/cli/main.js')
+      const child = spawn(process.execPath, ['--eval', PARENT, main, ...args], {
+        cwd: directory,
+        env: whole(environment),
+        detached: true,
+      })
+      return watch(child)
+    },
     run: (args, environment = {}) => hosted.run(args, whole(environment)),
     runProcess(args, environment = {}, input) {
       const running = start('cli/main.js', args, environment)
@@ -87,6 +98,8 @@ export async function buildCommand(): Promise<BuiltCommand> {
     },
   }
 }
+
+const PARENT = `require('node:child_process').spawn(process.execPath, process.argv.slice(1), { stdio: 'inherit' })`
 
 /** The environment of a command's process. */
 function whole(environment: Environment): Environment {

@@ -28,7 +28,8 @@ test('the demo does the whole job by itself, whatever the other settings say, an
     /1,664 lines imported/,
     /succeeded after/,
     /1,664: 1,664 succeeded/,
-    /comments edited/,
+    /comments edited, .* 12 deleted, 6 of them restored, /,
+    /\b6 found deleted/,
     /reporting\.comment_activity_daily/,
     /collab\.comment_versions/,
     /reporting\.freshness/,
@@ -48,6 +49,10 @@ test('the demo does the whole job by itself, whatever the other settings say, an
   expect(commentsWritten + usersWritten).toBeGreaterThan(20)
   expect(commentsWritten + usersWritten).toBeLessThan(recordsReceived / 50)
   for (const rows of Object.values(document.reports)) expect(rows).not.toEqual([])
+  const history: { commentText: string }[] = document.reports.commentHistory
+  const texts = new Set(history.map((row) => row.commentText.slice(0, 60)))
+  expect(texts.size).toBeGreaterThan(1)
+  for (const text of texts) expect(text).toMatch(/^[ -~]+$/)
 }, 300_000)
 
 test('afterwards --demo shows what it left, of which the tables of yours have nothing', async () => {

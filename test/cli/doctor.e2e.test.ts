@@ -2,7 +2,12 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Finding } from '../../src/cli/doctor/finding.ts'
+import { createEmptyDatabase, createTestDatabase, urlWith } from '../helpers/database.ts'
+import type { TestDatabase } from '../helpers/database.ts'
+import { startRelay } from '../helpers/relay.ts'
+import { startReceiver } from '../notify/receiver-server.ts'
 import { buildCommand } from './built-command.ts'
 import type { BuiltCommand, Environment } from './built-command.ts'
 
@@ -107,4 +112,124 @@ test.each<[string, Answering, Environment, number, RegExp]>([
   expect(looked.stdout).toMatch(words)
   expect(looked.code).toBe(code)
   expect(looked.stdout + looked.stderr).not.toContain('the-right-')
+})
+
+describe('doctor', () => {
+  let database: TestDatabase
+  let empty: TestDatabase
+  beforeAll(async () => {
+    answering = service
+    ;[database, empty] = await Promise.all([createTestDatabase(), createEmptyDatabase()])
+  })
+  afterAll(() => Promise.all([database?.drop(), empty?.drop()]))
+  const findingsOf = async (others: Environment, args: string[] = []) => {
+    const { code, stdout } = await command.run(['doctor', '--json', ...args], {
+      ...settings,
+      ...others,
+    })
+    return { code, findings: (JSON.parse(stdout) as { findings: Finding[] }).findings }
+  }
+  const statesOf = (findings: Finding[]) =>
+    findings.map(({ check, state }) => `${state} ${check}`).toSorted()
+
+  test('tells of a PostgreSQL that stops responding meanwhile in one row, and tests the rest', async () => {
+    const relay = await startRelay(database.url)
+    relay.freezeAt('sync.attention_by_kind')
+    const { port } = relay
+    const { code, findings } = await findingsOf({ DATABASE_URL: urlWith(database.url, { port }) })
+    relay.cut()
+    expect(code).toBe(2)
+    const names = findings.map(({ check }) => check)
+    expect(names).toEqual([...new Set(names)])
+    expect(findings.filter(({ state }) => state === 'fail')).toEqual([
+      {
+        check: 'PostgreSQL',
+        state: 'fail',
+        found: expect.stringMatching(
+          /, during the check of .*open problems.*: no response within 2\.5 s$/,
+        ),
+        fix: expect.stringMatching(/^try again in a moment; .* the locks of the server$/),
+      },
+    ])
+    expect(statesOf(findings)).toEqual(expect.arrayContaining(['ok service', 'ok tables']))
+  })
+
+  test('before migrate says what is next, and does not fail', async () => {
+    const { code, stdout } = await command.run(['doctor'], { ...settings, DATABASE_URL: empty.url })
+    expect(stdout).toMatch(/^next +tables +they do not exist yet\n +fix: collab-sync migrate$/m)
+    expect(stdout).toMatch(/^ok +service /m)
+    expect(stdout).toMatch(/^0 problems, 0 warnings\. Next: collab-sync migrate$/m)
+    expect(code).toBe(0)
+    const migrated = await command.run(['doctor'], { ...settings, DATABASE_URL: database.url })
+    expect(migrated.stdout).toMatch(/^0 problems, .* Next: collab-sync catalog import FILE$/m)
+    const wrong = { ...settings, DATABASE_URL: empty.url, COLLAB_AUTH_TOKEN: 'another' }
+    expect((await command.run(['doctor'], wrong)).code).toBe(2)
+  })
+
+  test('counts a wrong setting once, and tests what its own settings allow', async () => {
+    const receivers = { NOTIFY_URL: 'http://127.0.0.1:9/a http://localhost:9/b' }
+    const { stdout } = await command.run(['doctor'], { ...settings, ...receivers })
+    expect(stdout.split('NOTIFY_SECRET is not set')).toHaveLength(2)
+    expect(stdout).toMatch(/fix: create one with: echo whsec_\$\(openssl rand -base64 32\)$/m)
+    expect(stdout).toMatch(/^1 problem, 0 warnings\.$/m)
+    const wrong = {
+      SYNC_TZ: 'Mars',
+      DATABASE_URL: 'x',
+      NOTIFY_SECRET: 'x',
+      COLLAB_API_KEY_FILE: '/no',
+    }
+    const others = await findingsOf({ ...receivers, ...wrong, COLLAB_API_KEY: '' })
+    expect(statesOf(others.findings)).toEqual([
+      ...Array<string>(4).fill('fail settings'),
+      'skip PostgreSQL',
+      'skip service',
+    ])
+    const usable = await findingsOf({ ...receivers, SYNC_TZ: 'Mars', HTTP_PORT: 'x' })
+    expect(statesOf(usable.findings)).toEqual([
+      ...Array<string>(3).fill('fail settings'),
+      'next PostgreSQL',
+      'ok service',
+    ])
+  })
+
+  test('--notify sends each receiver a test message and prints what it answered', async () => {
+    const [good, bad] = await Promise.all([startReceiver(), startReceiver()])
+    bad.answer(403)
+    const NOTIFY_SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
+    const NOTIFY_URL = `${good.url}/T0PSECRET slack+${bad.url}/T0PSECRET`
+    const test = await findingsOf({ NOTIFY_URL, NOTIFY_SECRET }, ['--notify'])
+    const name = (url: string) => new URL(url).host
+    expect(test).toEqual({
+      code: 2,
+      findings: [
+        {
+          check: 'notify 1',
+          state: 'ok',
+          found: `json at ${name(good.url)}: accepted the test message (HTTP 200)`,
+        },
+        {
+          check: 'notify 2',
+          state: 'fail',
+          found: `slack at ${name(bad.url)}: did not accept the test message (HTTP 403)`,
+          fix: expect.stringContaining('NOTIFY_URL'),
+        },
+      ],
+    })
+    expect(good.received).toMatchObject([
+      { headers: { 'webhook-signature': expect.stringMatching(/^v1,/) }, body: { type: 'test' } },
+    ])
+    bad.answer(200)
+    expect((await findingsOf({ NOTIFY_URL, NOTIFY_SECRET }, ['--notify'])).code).toBe(0)
+    for (const [wrong, complaint] of [
+      [{}, /^NOTIFY_URL is/],
+      [{ NOTIFY_URL }, /^NOTIFY_SECRET is/],
+    ] as const)
+      expect(await command.run(['doctor', '--notify'], { ...settings, ...wrong })).toMatchObject({
+        code: 2,
+        stdout: '',
+        stderr: expect.stringMatching(complaint),
+      })
+    expect([good.asked(), bad.asked()]).toEqual([2, 2])
+    await Promise.all([good.close(), bad.close()])
+  })
 })

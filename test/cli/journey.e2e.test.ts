@@ -1,5 +1,8 @@
-import { writeFile } from 'node:fs/promises'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createEmptyDatabase } from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'
@@ -89,6 +92,7 @@ test('a run of which a scope fails ends with 3; the scope is in sync.failures an
     status: 'partial',
     failed: 1,
   })
+  expect(document.problem).toMatch(/^1 comments scope failed: Bad Request \(HTTP 400/)
   expect(await one('select http_status, operation from sync.failures')).toEqual({
     http_status: 400,
     operation: 'comments',
@@ -104,12 +108,37 @@ test('a run of which a scope fails ends with 3; the scope is in sync.failures an
   })
   const { stdout } = await command.run(['status', document.runId, '--failures'], settings)
   expect(stdout).toContain(`resolved by run ${retry.document.runId.slice(0, 8)}`)
-  expect(await command.run(['run', '--failed-of', document.runId], settings)).toMatchObject({
-    code: 2,
-    stderr: expect.stringContaining(
-      `The scope that failed in run ${document.runId} has been resolved since.`,
-    ) as string,
-  })
+  const again = await json('run', '--failed-of', document.runId)
+  const reason = `The scope that failed in run ${document.runId} has been resolved since.`
+  expect(again).toEqual({ code: 0, document: { runId: null, reason } })
+})
+
+test('the unit and the crontab line of the documentation work without an environment', async () => {
+  const page = await readFile(join(import.meta.dirname, '../../docs/OPERATING.md'), 'utf8')
+  const here = (line: string | undefined) =>
+    (line ?? '')
+      .replaceAll('/opt/collab-sync/dist', join(command.directory, '../dist'))
+      .replaceAll('/opt/collab-sync', command.directory)
+      .replaceAll('/usr/bin/node', process.execPath)
+  const lines = Object.entries(settings).map(([name, value]) => `${name}="${value}"\n`)
+  await writeFile(join(command.directory, '.env'), lines.join(''))
+  const empty = { cwd: '/', env: {} }
+  try {
+    await promisify(execFile)(
+      '/bin/sh',
+      ['-c', here(/^0 2 \* \* \* (.*)$/m.exec(page)?.[1])],
+      empty,
+    )
+    const log = await readFile(join(command.directory, 'run.log'), 'utf8')
+    expect(log).toMatch(/^Run \w{8} succeeded/m)
+    const unit = (name: string) => here(new RegExp(`^${name}=(.*)$`, 'm').exec(page)?.[1])
+    const [file = '', ...args] = unit('ExecStart').split(' ')
+    const worker = spawn(file, args, { ...empty, cwd: unit('WorkingDirectory') })
+    worker.stderr.on('data', (text) => String(text).includes('"msg":"working"') && worker.kill())
+    expect(await once(worker, 'close')).toEqual([0, null])
+  } finally {
+    await rm(join(command.directory, '.env'))
+  }
 })
 
 test('a worker works what is enqueued, keeps the schedule, and ends with 0 at SIGTERM', async () => {
@@ -147,6 +176,12 @@ test('a worker works what is enqueued, keeps the schedule, and ends with 0 at SI
   worker.child.kill('SIGTERM')
   expect(await worker.ended).toMatchObject({ code: 0, stdout: '' })
   expect((await json('status')).document.workers).toEqual([])
+  const waiting = (await command.run(['enqueue'], settings)).stdout.trim()
+  for (const args of [['status'], ['status', waiting]])
+    expect((await command.run(args, settings)).stdout).toContain(
+      `To end it: collab-sync cancel ${waiting.slice(0, 8)}\n`,
+    )
+  expect(await command.run(['cancel', waiting], settings)).toMatchObject({ code: 0 })
 })
 
 test('changes stops at its limit and prints the next cursor', async () => {

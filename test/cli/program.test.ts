@@ -3,7 +3,6 @@ import { join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { createProgram } from '../../src/cli/program.ts'
 import { table } from '../../src/cli/table.ts'
-import { staleParts } from '../../src/cli/refresh-details.ts'
 
 /** What belongs to every command, so that nothing of a new one is forgotten. */
 
@@ -47,15 +46,6 @@ test('every module of src/cli/commands is loaded by a command', () => {
     .join('\n')
   const modules = readdirSync(join(ROOT, 'src/cli/commands'))
   expect(modules.filter((name) => !declared.includes(`./commands/${name}`))).toEqual([])
-})
-
-test('the parts of what is stale add up, and empty ones are left out', () => {
-  expect(staleParts({ stale: 156, failing: 39, notTried: 117 })).toBe(
-    '39 failing, 117 never checked',
-  )
-  expect(staleParts({ stale: 12, failing: 0, notTried: 2 })).toBe(
-    '2 never checked, 10 checked too long ago',
-  )
 })
 
 test('a long cell is wrapped between words, and nothing of it is lost', () => {

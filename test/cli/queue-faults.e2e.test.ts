@@ -7,6 +7,7 @@ import type { TestDatabase } from '../helpers/database.ts'
 import { openOwnRedis } from '../helpers/own-redis.ts'
 import type { OwnRedis } from '../helpers/own-redis.ts'
 import { redisUrl } from '../helpers/redis.ts'
+import { startRelay } from '../helpers/relay.ts'
 import { freePort } from '../helpers/servers.ts'
 import { until } from '../helpers/until.ts'
 import { buildCommand } from './built-command.ts'
@@ -91,6 +92,17 @@ describe.skipIf(!redisUrl())('a Redis that', () => {
       code: 0,
       stderr: expect.stringMatching(/^The run is stored, but /),
     })
+  })
+
+  test('stops responding to doctor, which says so once and ends', async () => {
+    const relay = await startRelay(redis.url)
+    relay.freezeAt('doctor-')
+    const paused = { ...settings, REDIS_URL: `redis://127.0.0.1:${relay.port}` }
+    const { code, stdout } = await command.runProcess(['doctor'], paused)
+    relay.cut()
+    expect(code).toBe(2)
+    expect(stdout).toMatch(/^fail +jobs +no response within 2\.5 s\n +fix: try again in a moment/m)
+    expect(stdout).toMatch(/^1 problem, /m)
   })
 
   test('is a replica: the same', async () => {

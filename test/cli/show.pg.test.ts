@@ -10,6 +10,8 @@ import { onApp } from '../client/on-app.ts'
 import { openLive } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 import { BEARER, unlistened } from '../http/served.ts'
+import { thingPath } from '../../src/http/pages/things/thing-link.tsx'
+import { wordsOf } from '../pages/open-pages.ts'
 import { buildCommand } from './built-command.ts'
 import type { BuiltCommand } from './built-command.ts'
 
@@ -177,15 +179,122 @@ test('the printed commands lead to the next pages, down to the last', async () =
   expect(contents).toHaveLength([...documentIds].length + [...groupIds].length)
 })
 
+test('a held removal and its refusal are the same on pages, in commands, over /v1 and in SQL', async () => {
+  const [organizationId = ''] = live.world.organizationIds()
+  const users = live.world.users(organizationId) ?? []
+  const data = users.slice(0, 1)
+  const kept = users.length - data.length
+  live.standIn.setFaults([
+    {
+      kind: 'custom',
+      match: ({ operation, data: call }) =>
+        operation === 'users' &&
+        call['organizationId'] === organizationId &&
+        Object.keys(call).length === 1,
+      respond: (_, response) =>
+        response.end(JSON.stringify({ result: { status: 'success', message: '', data } })),
+    },
+    { kind: 'empty-list', match: { operation: 'users', organizationId } },
+  ])
+  const { run_id: runId, problem } = await live.run()
+  const [{ listings, people, missing }] = await live.rows(
+    `select count(distinct held_id)::int as listings, count(distinct (organization_id, user_id))::int as people,
+      count(*)::int as missing
+    from sync.held cross join unnest(missing_user_ids) m (user_id) where resolved_at is null`,
+  )
+  expect(missing).toBeGreaterThan(people)
+  const run = async (...args: string[]) =>
+    (await command.run(args, { DATABASE_URL: live.database.url })).stdout.replaceAll(/\s+/g, ' ')
+  const page = async (url: string) => {
+    const { body: text } = await server.app.inject({
+      url,
+      headers: { ...BEARER, accept: 'text/html' },
+    })
+    return wordsOf({ status: 200, text, headers: {} })
+  }
+  const both = async (url: string, ...args: string[]) => [await page(url), await run(...args)]
+  const inAll = `${people} people are missing from ${listings} listings, and collab-sync removed none of them`
+  expect(problem).toBe(`The removal of ${people} people from ${listings} listings was held.`)
+  for (const words of [
+    ...(await both(`/runs/${runId}`, 'status', runId)),
+    ...(await both('/', 'status')),
+    ...(await both(`/actions/accept?run=${runId}`, 'accept', runId, '--dry-run')),
+  ])
+    expect(words).toContain(inAll)
+  expect((await get(`/v1/runs/${runId}`)).json()).toMatchObject({
+    held: { listings, people },
+    refused: { listings: 0 },
+  })
+
+  const reason = 'a fault of theirs.'
+  const refused = await run('refuse', runId, '--reason', reason)
+  expect(refused).toContain(
+    `The removal is refused: ${people} people kept in ${listings} listings.`,
+  )
+  const ofListing = { usersReturned: data.length, usersMissing: kept, reason }
+  const before = {
+    organizationId,
+    documentId: null,
+    organizationUserGroupId: null,
+    usersBefore: users.length,
+  }
+  const ofRun = (await get(`/v1/runs/${runId}`)).json().refused
+  expect(ofRun).toMatchObject({ listings, people })
+  expect(ofRun.first).toContainEqual(expect.objectContaining({ ...before, ...ofListing }))
+  const [{ by }] = await live.rows(
+    'select distinct decided_by as by from sync.held where is_standing',
+  )
+  const returned = `The response contained 1 user; ${kept} of ${users.length} stored users were missing. ${by} refused their removal at .*Z: a fault of theirs.`
+  for (const words of await both(`/runs/${runId}`, 'status', runId)) {
+    expect(words).toContain(`Refused removals: ${people} people kept in ${listings} listings`)
+    expect(words).toMatch(new RegExp(`organization ${organizationId} ?: ${returned}`))
+    expect(words).not.toContain(inAll)
+  }
+
+  // It stays as long as the service returns the same.
+  await live.run()
+  const ids = { organizationId, userId: users.at(-1)?.userId }
+  const args = argsFor(ids)
+  const { facts, removal } = (await get(pathOf({ organizationId }))).json()
+  expect(facts).toMatchObject({ users: users.length, held: 0, refused: listings })
+  expect(removal).toMatchObject({ decidedBy: by, runId, ...ofListing })
+  expect(removal.sentence).toMatch(
+    new RegExp(`^${returned} They are kept until the response changes.$`),
+  )
+  const ofUser = (await get(pathOf(ids))).json()
+  expect(ofUser).toMatchObject({
+    facts: { listed: true },
+    removal,
+    why: { at: removal.decidedAt, runId },
+  })
+  for (const words of [
+    ...(await both(thingPath({ organizationId }), 'show', organizationId)),
+    ...(await both(thingPath(ids), 'show', ...args)),
+  ]) {
+    expect(words).toContain(removal.sentence)
+    expect(words).toMatch(/removal.refused/)
+    expect(words).not.toMatch(/Users in the last listing|In the organization’s listing/)
+  }
+  live.standIn.setFaults([])
+  await live.run()
+  expect((await get(pathOf({ organizationId }))).json()).toMatchObject({
+    facts: { users: users.length, refused: 0 },
+    removal: null,
+  })
+})
+
 describe('--find', () => {
   test('prints what /v1/search and a program get', async () => {
-    const q = things.document.documentId ?? ''
-    const held = await collabSync.search({ q })
-    expect(SearchSchema.strict().parse(held)).toEqual(held)
-    expect(held.items.length).toBeGreaterThan(1)
-    expect((await get(`/v1/search?q=${encodeURIComponent(q)}`)).json()).toEqual(asJson(held))
-    const printed = await show('--find', q, '--json')
-    expect(JSON.parse(printed.stdout)).toEqual(asJson(held))
+    const highest = String(Number.MAX_SAFE_INTEGER)
+    for (const q of [things.document.documentId ?? '', highest]) {
+      const held = await collabSync.search({ q })
+      expect(SearchSchema.strict().parse(held)).toEqual(held)
+      expect(held.items.length).toBeGreaterThan(q === highest ? 0 : 1)
+      expect((await get(`/v1/search?q=${encodeURIComponent(q)}`)).json()).toEqual(asJson(held))
+      const printed = await show('--find', q, '--json')
+      expect(JSON.parse(printed.stdout)).toEqual(asJson(held))
+    }
+    expect((await show('--find', highest)).stdout).toMatch(/ exact .* \d{16}\b/)
   })
 
   test('prints a command for each of them that shows it', async () => {

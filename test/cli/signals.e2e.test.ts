@@ -75,6 +75,41 @@ test('changes --follow says where to go on', async () => {
   })
 })
 
+test.each([
+  ['worker', [], /"msg":"working"/, /"signal":"SIGTERM".*\n.*"msg":"stopped"/],
+  ['serve', [], /"msg":"serving"/, /"signal":"SIGTERM".*\n.*"msg":"stopped"/],
+  ['changes', ['--follow'], null, /^0 changes\. Continue with --after /],
+])('%s of npx stops as by SIGTERM when npx has been killed', async (name, args, shown, stopped) => {
+  const npx = { npm_command: 'exec', HTTP_PORT: '0' }
+  const running = command.startBelowParent([name, ...args], { ...settings, ...npx })
+  try {
+    await (shown === null ? sessionOf(name, "query ilike '%listen%'") : running.shows(shown))
+    running.child.kill('SIGKILL')
+    // Its output ends with the last process that has it.
+    expect((await running.ended).stderr).toMatch(stopped)
+  } catch (error) {
+    const { pid } = running.child
+    if (pid !== undefined) process.kill(-pid, 'SIGKILL')
+    throw error
+  }
+})
+
+test.each([
+  [true, 'stopped\nthe end\n'],
+  [false, 'the end\n'],
+])('without its parent, a command stops if npm started it: %s', async (isStartedByNpm, shown) => {
+  const { stdout } = await evaluate(`const { mock } = await import('node:test')
+    mock.timers.enable()
+    let parent = 7
+    Object.defineProperty(process, 'ppid', { get: () => parent })
+    handleSignals({ isGraceful: true, isStartedByNpm: ${isStartedByNpm} })
+    onSignals(() => console.log('stopped'))
+    parent = 8
+    mock.timers.tick(4000)
+    console.log('the end')`)
+  expect(stdout).toBe(shown)
+})
+
 test('two signals within a second are one, as Ctrl-C under npx sends them', async () => {
   const { stdout } = await evaluate(`let nowMs = 5000
     Object.defineProperty(performance, 'now', { value: () => nowMs })

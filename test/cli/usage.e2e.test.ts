@@ -7,6 +7,12 @@ import type { TestDatabase } from '../helpers/database.ts'
 import { buildCommand } from './built-command.ts'
 import type { BuiltCommand } from './built-command.ts'
 
+const SERVICE = {
+  COLLAB_API_URL: 'http://127.0.0.1:9',
+  COLLAB_API_KEY: 'k',
+  COLLAB_AUTH_TOKEN: 't',
+}
+
 let command: BuiltCommand
 let database: TestDatabase
 let settings: Record<string, string>
@@ -31,7 +37,6 @@ describe('wrong use ends with 2, one sentence on stderr and nothing on stdout', 
     [['enqueue', '--organization', 'o', '--comment', '1'], /^--comment needs --annotation\.\n$/],
     [['run', '--failed-of', 'abcdef', '--user', 'u'], /^--failed-of cannot be combined/],
     [['enqueue', '--failed-of', 'abcdef', '--failing'], /^--failed-of cannot be combined/],
-    [['enqueue', '--failing'], /^Nothing fails in this scope: everything in the catalog\.\n$/],
     [['status', '--failures'], /^--failures needs a RUN\./],
     [['status', 'abcdef', '--cursor', 'x'], /^--cursor needs --failures\./],
     [['status', '--limit', '0'], /--limit <n>.*whole number from 1/],
@@ -45,19 +50,47 @@ describe('wrong use ends with 2, one sentence on stderr and nothing on stdout', 
       ['show', 'acme', 'plan', 'ann-1', '-7'],
       /^Nothing is stored about comment "-7" of acme \/ plan \/ ann-1\./,
     ],
-    [['schedule', 'set', '61 * * * *'], /^CRON must be a cron pattern of five fields/],
+    [
+      ['schedule', 'set', '61 * * * *'],
+      /^PATTERN must be a cron pattern of five fields .*, or six with seconds first/,
+    ],
+    [
+      ['schedule', 'set', '0 0 31 2 *'],
+      /^PATTERN must match a date that exists, because otherwise it is never due\.\n$/,
+    ],
+    [['rejected', '--run', 'abc'], /^--run must be the ID of a run/],
+    [['run', '--failed-of', 'abc', '--dry-run'], /^--failed-of must be the ID of a run/],
+    [['history', '--limit', '501'], /^--limit must be a whole number from 1 to 500\.\n$/],
+    [['catalog', 'list', '--cursor', 'x'], /^--cursor must be the nextCursor/],
+    [['accept', '--listing', '1'], /^Listing 1 has no open held removal\.\n$/],
     [['schedule', 'set', '0 2 * * *', '--tz', 'Mars'], /^--tz must be an IANA time zone/],
     [['catalog', 'import', '/no/such/file'], /^\/no\/such\/file cannot be read/],
     [['status', '00000000'], /^There is no run "00000000"/],
     [['status', 'abc'], /^RUN must be the ID of a run/],
     [['cancel', '00000000-0000-0000-0000-000000000000'], /^There is no run/],
   ])('%j', async (args, sentence) => {
-    expect(await command.run(args, settings)).toMatchObject({
+    expect(await command.run(args, { ...SERVICE, ...settings })).toMatchObject({
       code: 2,
       stdout: '',
       stderr: expect.stringMatching(sentence),
     })
   })
+})
+
+test('a retry of what fails, when nothing fails, ends with 0 and says so', async () => {
+  const reason = 'Nothing fails in this scope: everything in the catalog.'
+  const environment = { ...SERVICE, ...settings }
+  for (const args of [['run'], ['run', '--dry-run'], ['enqueue', '--wait']]) {
+    const { code, ...output } = await command.run([...args, '--failing'], environment)
+    // The output of enqueue contains only IDs.
+    const [said, other] = args[0] === 'run' ? ['stdout', 'stderr'] : ['stderr', 'stdout']
+    expect({ code, ...output }).toEqual({ code: 0, [said]: `${reason}\n`, [other]: '' })
+    const json = await command.run([...args, '--failing', '--json'], environment)
+    expect({ code: json.code, document: JSON.parse(json.stdout) }).toEqual({
+      code: 0,
+      document: { runId: null, reason },
+    })
+  }
 })
 
 describe('help', () => {
@@ -124,11 +157,6 @@ describe('what cannot be reached ends with 1 and says what to do, without a pass
 })
 
 describe('before migrate, commands do nothing and say what to do first, exit 2', () => {
-  const service = {
-    COLLAB_API_URL: 'http://127.0.0.1:9',
-    COLLAB_API_KEY: 'k',
-    COLLAB_AUTH_TOKEN: 't',
-  }
   const READING = [
     ['status'],
     ['psql', '-c', 'select 1'],
@@ -140,7 +168,7 @@ describe('before migrate, commands do nothing and say what to do first, exit 2',
 
   test.each(READING)('%s %s makes no embedded PostgreSQL', async (...args) => {
     const home = join(command.directory, 'no-home')
-    const ended = await command.run(args, { ...service, COLLAB_SYNC_HOME: home })
+    const ended = await command.run(args, { ...SERVICE, COLLAB_SYNC_HOME: home })
     const first = args.includes('--demo') ? 'demo' : 'migrate'
     expect(ended).toMatchObject({ code: 2, stdout: '' })
     expect(ended.stderr).toMatch(
@@ -151,7 +179,7 @@ describe('before migrate, commands do nothing and say what to do first, exit 2',
 
   test('tables that are not there yet send to migrate; a worker waits for them', async () => {
     const empty = await createEmptyDatabase()
-    const environment = { ...service, DATABASE_URL: empty.url }
+    const environment = { ...SERVICE, DATABASE_URL: empty.url }
     try {
       for (const args of [['status'], ['run'], ['enqueue']])
         expect(await command.run(args, environment), args.join(' ')).toMatchObject({

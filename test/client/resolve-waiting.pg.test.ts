@@ -43,7 +43,7 @@ test('one held listing is accepted, the others wait on', async () => {
   )
   expect(rows).toEqual([{ present: 0, gone: one.usersMissing }])
   await expect(collabSync.acceptHeld(one.heldId)).rejects.toThrow(
-    `Nothing that is held as listing ${one.heldId} waits to be accepted.`,
+    `Listing ${one.heldId} has no open held removal: 1 was accepted.`,
   )
 })
 
@@ -54,7 +54,7 @@ test('what a later run has seen otherwise is not accepted by one who looked at t
   const heldId = one?.heldId as number
   const later = await runWithEmptyListingsOf(organizationId)
   await expect(collabSync.acceptHeld(heldId, { runId: before.run_id })).rejects.toThrow(
-    /waits to be accepted\. A later run may have received another response\.$/,
+    `Listing ${heldId} has no open held removal of run ${before.run_id}. A later run may have received another response.`,
   )
   expect(await collabSync.acceptHeld(heldId, { runId: later.run_id })).toMatchObject({
     removed: one?.usersMissing,

@@ -161,21 +161,46 @@ test('a comment is found by its annotation or path and its number, and from four
   )
   expect((await search(`${annotationId}/43`)).items).toEqual([])
   expect((await search(`other/${documentId}/${annotationId}/42`)).items).toEqual([])
-  // An id that is the number is before all comments with it.
+  // Comments with the number are exact, also if several annotations have one; an ID that contains it is not.
   await collabSync.addToCatalog({ lines: [{ organizationId, documentId: 'x-4711' }], add: true })
   const { items } = await search('4711')
   expect(items.map(({ kind, isExact }) => [kind, isExact])).toEqual([
+    ['comment', true],
+    ['comment', true],
     ['document', false],
-    ['comment', false],
-    ['comment', false],
   ])
-  expect(items.slice(1).map((each) => each.ids)).toEqual(
+  expect(items.slice(0, 2).map((each) => each.ids)).toEqual(
     expect.arrayContaining([first, second].map((place) => ({ ...place, commentId: 4711 }))),
   )
   const short = await search('42')
   expect(short.items).toEqual([])
   expect(short.notes).toContain('Comments are searched only by numbers with at least four digits.')
   expect((await search('99999999999999999999')).items).toEqual([])
+})
+
+test('a comment is found by each ID that can be stored, and no number finds a comment with another ID', async () => {
+  const [place] = [...places(live.world)] as [Place]
+  const [some] = live.world.comments(place) ?? []
+  if (some === undefined) throw new Error('The annotation has no comment.')
+  const max = Number.MAX_SAFE_INTEGER
+  const commentIds = [1_000_000_000_000_001, max - 1, max, -max, -4711]
+  const numbered = commentIds.map((commentId) => ({ ...some, commentId }))
+  live.world.putThread(place, { live: numbered, deleted: [] })
+  await live.run()
+  for (const commentId of commentIds)
+    for (const q of [`${commentId}`, `${place.annotationId}/${commentId}`])
+      expect([q, await search(q)]).toMatchObject([
+        q,
+        { items: [{ kind: 'comment', ids: { ...place, commentId }, isExact: true }], notes: [] },
+      ])
+  for (const q of [
+    max + 1,
+    `${max + 1}`.replace(/2$/, '3'),
+    -max - 1,
+    '1000000000000000.9',
+    '1e15',
+  ])
+    expect([q, (await search(`${q}`)).items]).toEqual([q, []])
 })
 
 test('PRIVACY_EMAIL decides whether addresses are searched', async () => {

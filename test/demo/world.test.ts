@@ -87,9 +87,9 @@ test('a comment is edited, deleted and restored with a later lastUpdated, and it
   const [old, ...others] = world.comments(place) ?? []
   const id = old!.commentId
   const shown = () => world.comments(place)?.find(({ commentId }) => commentId === id)
-  edit(world, place, id, { text: 'a < b', status: 'resolved' })
+  edit(world, place, id, { text: 'a < b', status: 'updated' })
   const edited = shown()!
-  expect(edited).toMatchObject({ commentHtml: '<p>a &lt; b</p>', status: 'resolved' })
+  expect(edited).toMatchObject({ commentHtml: '<p>a &lt; b</p>', status: 'updated' })
   expect(edited.lastUpdated > old!.lastUpdated).toBe(true)
   deleteComment(world, place, id)
   expect(world.comments(place)).toEqual(others)

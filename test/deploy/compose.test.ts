@@ -149,6 +149,11 @@ test('Grafana has a role that reads what analysts read, and finds its dashboards
   const role = fileText('docs/grafana/grafana-role.sql')
   expect(role).toContain(`create role ${source.user} login`)
   expect(role).toContain(`grant collab_reader to ${source.user}`)
+  const variables = role.match(/\b[A-Z_]+_PASSWORD\b/g)
+  expect(new Set(variables)).toEqual(new Set(['GRAFANA_DATABASE_PASSWORD']))
+  expect(compose.services['grafana-role'].environment).toContain(
+    'GRAFANA_DATABASE_PASSWORD=${GRAFANA_DATABASE_PASSWORD:-}',
+  )
   expect(source.secureJsonData.password).toBe('$GRAFANA_DATABASE_PASSWORD')
   expect(environment).toContain('GRAFANA_DATABASE_PASSWORD=${GRAFANA_DATABASE_PASSWORD:-}')
   const [{ providers }] = yamlDocuments(`${folder}/dashboards/collab-sync.yml`)

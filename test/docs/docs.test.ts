@@ -1,7 +1,11 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { SETTING_LIST } from '../../src/settings/table.ts'
+import { createProgram } from '../../src/cli/program.ts'
+import { FIRST_STEPS } from '../../src/cli/help.ts'
+import { ATTENTION_KINDS } from '../../src/documents/attention.ts'
+import type { Settings } from '../../src/settings/table.ts'
+import { SETTING_LIST, sharedSettings } from '../../src/settings/table.ts'
 
 /** What the documents name is there: tests, files, commands, settings. */
 
@@ -46,13 +50,36 @@ describe('docs/FAILURES.md', () => {
     expect(limits.filter((limit) => !/ Tests: `test\/\S+\.test\.ts`/.test(limit))).toEqual([])
   })
 
-  test('links only to entries that are there', () => {
-    const page = read('docs/FAILURES.md')
-    const headings = [...page.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => anchorOf(heading))
-    const links = [...page.matchAll(/\]\(#([^)]+)\)/g)].map(([, anchor = '']) => anchor)
-    expect(links.length).toBeGreaterThan(0)
-    expect(links.filter((anchor) => !headings.includes(anchor))).toEqual([])
+  test('names each setting that workers share in the entry of what happens if its values differ', () => {
+    const namesIn = (heading: string): string[] => {
+      const entry = entries.find((text) => text.startsWith(heading)) ?? ''
+      return [...(/Handling:.*/.exec(entry)?.[0] ?? '').matchAll(/`([A-Z_]+)`/g)].map(
+        ([, name = '']) => name,
+      )
+    }
+    const stored = namesIn('A process has another value of a setting that `migrate` stored')
+    const shared = Object.keys(sharedSettings({} as Settings))
+    expect(stored).toContain('REFRESH_BUDGET')
+    expect(namesIn('Live workers have different values of other settings').toSorted()).toEqual(
+      shared.filter((name) => name !== 'SYNC_RATE_LIMIT' && !stored.includes(name)).toSorted(),
+    )
   })
+})
+
+test('docs/OPERATING.md leaves measured figures to docs/PERFORMANCE.md', () => {
+  const sizing = read('docs/OPERATING.md').split('## Sizing')[1]!.split('\n## ')[0]!
+  const rows = sizing.match(/^\| (?:CPU|memory|PostgreSQL, disk) +\|.*/gm) ?? []
+  expect(rows).toHaveLength(3)
+  expect(rows.filter((row) => /\d/.test(row) || !row.includes('](PERFORMANCE.md#'))).toEqual([])
+})
+
+test('`erase --help` and docs/PRIVACY.md name the same spellings of an address', () => {
+  const erase = createProgram(() => {}).commands.find((command) => command.name() === 'erase')
+  const spellings = 'in any letter case, plain or percent-encoded once'
+  expect(read('docs/PRIVACY.md')).toContain(`an address ${spellings}`)
+  for (const kind of erase?.commands ?? [])
+    expect(kind.description()).toContain(`Addresses are erased in all texts, ${spellings};`)
+  expect(erase?.commands).toHaveLength(2)
 })
 
 /** An entry is a heading with its list; a limit is an item of the section with that name. */
@@ -72,6 +99,11 @@ function anchorOf(heading: string): string {
     .replaceAll(/[^\w\- ]/g, '')
     .replaceAll(' ', '-')
 }
+
+test('docs/OPERATING.md names each kind of open problem, and which notification it sends', () => {
+  const kinds = [...read('docs/OPERATING.md').matchAll(/^\| `[^|]+ \|/gm)].join('\n')
+  for (const kind of ATTENTION_KINDS) expect(kinds).toContain(`\`${kind}\``)
+})
 
 describe('SECURITY.md', () => {
   // An item that ends with a colon introduces the promises beneath it.
@@ -104,10 +136,54 @@ describe.each(PAGES)('%s', (page) => {
     expect(links.filter((link) => !isThere(join(dirname(page), link)))).toEqual([])
   })
 
+  test('links only to headings that are there', () => {
+    const links = [...text.matchAll(/\]\(((?!https?:)[^)#\s]*\.md)?#([^)]+)\)/g)]
+    const missing = links.filter(([, target, anchor = '']) => {
+      const linked = target === undefined ? text : read(join(dirname(page), target))
+      const headings = [...linked.matchAll(/^#+ (.+)$/gm)]
+      return !headings.some(([, heading = '']) => anchorOf(heading) === anchor)
+    })
+    expect(missing.map(([link]) => link)).toEqual([])
+  })
+
   test('names only settings that there are', () => {
     const named = [...text.matchAll(SETTING)].map(([name]) => name)
     expect(named.filter((name) => !settings.includes(name))).toEqual([])
   })
+})
+
+test('the first steps have one order in the README, the help, the demo and .env.example', () => {
+  const steps = ['.env', 'migrate', 'catalog import', 'doctor', 'run']
+  const orderIn = (text: string) =>
+    [...text.matchAll(/\.env\b(?=\W)|(?<=collab-sync )(migrate|catalog import|doctor|run)\b/g)].map(
+      ([step]) => step,
+    )
+  const section = read('README.md').split('## Get started')[1]!.split('\n## ')[0]!
+  for (const text of [section, FIRST_STEPS, read('.env.example').split('\n\n')[0]!])
+    expect([...new Set(orderIn(text))]).toEqual(steps)
+  // Help and demo print the same steps.
+  for (const page of ['src/cli/help.ts', 'src/cli/commands/demo.ts'])
+    expect(read(page)).toMatch(/^(\$\{|    )FIRST_STEPS[},]/m)
+})
+
+test('sources, SQL and tests cite only pages, and sections of them, that are there', () => {
+  const cited = ['src', 'sql', 'jobs', 'test'].flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+      .filter((name) => /\.(?:[jt]sx?|sql|md)$/.test(name))
+      .flatMap((name) => {
+        const file = `${folder}/${name}`
+        const citations = read(file).matchAll(/([\w./-]*\w\.md)\b`?(?:, ([A-Z][\w ]*))?/g)
+        return [...citations].map(([, page = '', section]) => ({ file, page, section }))
+      }),
+  )
+  expect(cited.length).toBeGreaterThan(50)
+  const isKnown = ({ file, page, section = '' }: (typeof cited)[number]): boolean => {
+    const path = [page, join(dirname(file), page), `docs/${page}`].find(isThere)
+    if (path === undefined) return false
+    const headings = [...read(path).matchAll(/^#+ (.+)$/gm)].map(([, heading]) => heading)
+    return section === '' || headings.includes(section)
+  }
+  expect(cited.filter((one) => !isKnown(one))).toEqual([])
 })
 
 describe('the image', () => {

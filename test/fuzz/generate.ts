@@ -8,7 +8,7 @@ import {
 } from 'node:zlib'
 
 /**
- * What a service may answer to one scope over several nights: the documented grammar (service-api.md), and what breaks it
+ * What a service may answer to one scope over several nights: the documented grammar (docs/SERVICE.md), and what breaks it
  * at values, tokens and bytes. Ids of the scope itself stand in the texts as @ORG@, @DOC@ and @ANN@.
  */
 export interface ScopeCase {

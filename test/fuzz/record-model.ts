@@ -63,7 +63,7 @@ const COLUMNS: Readonly<Record<string, string>> = {
   commentHtml: 'comment_html',
 }
 
-/** One item of a Get Comments answer (service-api.md, Comment). */
+/** One item of a Get Comments answer (docs/SERVICE.md, Get Comments). */
 export function commentOf(item: Json): Item<ModelComment> {
   const rejected = (fault: string) => ({ fault, id: null })
   if (item.end - item.start > LIMITS.recordCharacters)
@@ -106,7 +106,7 @@ export function commentOf(item: Json): Item<ModelComment> {
   }
 }
 
-/** One item of a Get Users answer (service-api.md, User summary). */
+/** One item of a Get Users answer (docs/SERVICE.md, Get Users). */
 export function userOf(item: Json): Item<ModelUser> {
   const rejected = (fault: string) => ({ fault, id: null })
   if (item.end - item.start > LIMITS.recordCharacters) return rejected(TOO_LONG)

@@ -28,7 +28,7 @@ export type ServiceResponse =
       readonly paged: boolean
     }
 
-/** What an answer says, by service-api.md and docs/FAILURES.md. */
+/** What an answer says, by docs/SERVICE.md and docs/FAILURES.md. */
 export function readResponse(exchange: Exchange, maxBodyBytes: number): ServiceResponse {
   const { httpStatus, isCut } = exchange
   const failed = (errorStatus: string | null): ServiceResponse => ({
@@ -116,7 +116,7 @@ function textOf(bytes: Buffer): string | null {
   }
 }
 
-/** `error.status` (service-api.md, Errors). */
+/** `error.status` (docs/SERVICE.md, Errors). */
 function codeOf(error: Json | undefined): string | null {
   const status = error?.kind === 'object' ? error.members.get('status') : undefined
   if (status?.kind === 'number') return cut(String(Number(status.text)))

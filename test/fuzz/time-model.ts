@@ -1,6 +1,6 @@
 /**
  * A `lastUpdated` as epoch milliseconds; null for what is no time. ISO 8601, in UTC where it names no zone; a number is epoch
- * milliseconds; years 1 to 9999 (service-api.md, Resources; docs/FAILURES.md).
+ * milliseconds; years 1 to 9999 (docs/SERVICE.md, Get Comments; docs/FAILURES.md).
  */
 export function readTime(value: string | number | null): number | null {
   if (typeof value === 'number') return inRange(Math.trunc(value))

@@ -129,7 +129,7 @@ describe('with the queue on Redis', () => {
         await expectDatabaseAway(served)
         expect(await readiness(served)).toMatchObject({
           status: 'not ready',
-          queue: 'The queue does not respond, or refuses the connection.',
+          queue: 'The queue in Redis does not respond, or refuses the connection.',
         })
         await postgres.start()
         await redis.start()
@@ -137,7 +137,7 @@ describe('with the queue on Redis', () => {
 
         await redis.kill()
         await untilReady(served, {
-          queue: 'The queue does not respond, or refuses the connection.',
+          queue: 'The queue in Redis does not respond, or refuses the connection.',
           postgresql: 'ready',
         })
         expect((await served.ask('/readyz')).status).toBe(503)

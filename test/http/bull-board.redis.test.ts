@@ -3,8 +3,11 @@ import type { FastifyInstance } from 'fastify'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { App } from '../../src/worker/app.ts'
 import { bullBoard } from '../../src/http/bull-board.ts'
+import { openReadiness } from '../../src/http/probes.ts'
 import { openQueueLate } from '../../src/http/start-http.ts'
 import { createLog } from '../../src/base/log.ts'
+import { openDatabase } from '../../src/core/database/pool.ts'
+import { readSettings } from '../../src/settings/settings.ts'
 import { startRun } from '../../src/core/run/start.ts'
 import { isMissing, openLive, QUEUE_KINDS } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
@@ -21,7 +24,11 @@ describe.each(QUEUE_KINDS)('Bull Board with the queue on %s', (kind) => {
     await live.importCatalog()
     app = await live.openApp()
     server = Fastify()
-    await server.register(bullBoard, { prefix: '/inside/queues', queue: app.queue })
+    await server.register(bullBoard, {
+      prefix: '/inside/queues',
+      queue: app.queue,
+      readiness: { check: async () => ({ postgresql: null, queue: null }) },
+    })
   })
   afterEach(async () => {
     await server?.close()
@@ -97,14 +104,20 @@ test('while the queue is not open yet, and without Bull Board, the server around
   const queue = openQueueLate(place, createLog('silent'))
   const outer = Fastify()
   outer.setErrorHandler((error, _request, reply) => reply.status(503).send(String(error)))
-  await outer.register(bullBoard, { prefix: '/queues', queue })
+  const settings = readSettings({}, { need: [], directory: '/nonexistent' })
+  const database = openDatabase('postgres://127.0.0.1:1/none')
+  const readiness = openReadiness({ database, settings, queue, log: createLog('silent') })
+  await outer.register(bullBoard, { prefix: '/queues', queue, readiness })
   const load = () => import('no-such-package' as string)
-  await outer.register(bullBoard, { prefix: '/missing', queue, load })
+  await outer.register(bullBoard, { prefix: '/missing', queue, readiness, load })
   for (const path of ['/queues', '/queues/api/queues'])
-    expect((await outer.inject(path)).body).toBe('EnvironmentError: The queue is not open yet.')
+    expect((await outer.inject(path)).body).toBe(
+      'ProblemError: The queue in Redis does not respond, or refuses the connection.',
+    )
   expect((await outer.inject('/missing')).body).toMatch(
     /^ProblemError: Bull Board is not installed: run `npm install /,
   )
   await outer.close()
+  await database.end()
   await queue.close()
 })

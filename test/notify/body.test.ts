@@ -16,6 +16,9 @@ const FAILED = {
   scopesFailed: 10,
   scopesHeld: 0,
   scopesSkipped: 0,
+  request: 'everything in the catalog',
+  requestedBy: null,
+  cancelledBy: null,
 } as const satisfies Notification
 
 const FAILING = {
@@ -27,8 +30,8 @@ const FAILING = {
     { organizationId: '<!channel> & *acme*', count: 6 },
     { organizationId: '[click](https://evil.example)', count: 1 },
   ],
-  since: AT,
-  latest: AT,
+  since: '2026-11-21T02:10:00.123456+00:00',
+  latest: '2026-11-21T02:10:00.123456+00:00',
   sentence: '12 scopes failed at the last check, in 7 organizations.',
   fix: '`collab-sync run --failed-of 0193a6c5` retries the failed scopes.',
   path: `/runs/${RUN}`,
@@ -48,7 +51,29 @@ test.each<[Notification, text: string, action: string | null]>([
     'The continuous refresh of one day failed.',
     `${SHOWS}.`,
   ],
-  [{ ...FAILED, kind: 'run.cancelled', trigger: 'http' }, 'A run (http) was cancelled.', null],
+  [
+    {
+      ...FAILED,
+      kind: 'run.cancelled',
+      trigger: 'http',
+      request: 'organization acme',
+      requestedBy: 'ann',
+      cancelledBy: 'bob',
+    },
+    'A run of organization acme, requested by ann, was cancelled by bob.',
+    null,
+  ],
+  [
+    { ...FAILED, kind: 'run.cancelled', cancelledBy: 'bob' },
+    'The nightly run was cancelled by bob.',
+    null,
+  ],
+  [{ kind: 'scopes.recovered', at: AT }, 'No scope fails any more.', null],
+  [
+    { kind: 'freshness.recovered', at: AT, exceptions: ['failing', 'held'] },
+    'All scopes are checked within FRESHNESS_PROMISE again, apart from scopes that fail and listings with a held removal.',
+    null,
+  ],
   [
     { ...FAILING, kind: 'worker.blocked', words: 'READONLY.' },
     `${FAILING.sentence} READONLY.`,
@@ -70,10 +95,16 @@ test('the JSON has id, type and time as Standard Webhooks recommends, and every 
     id: ID,
     type: kind,
     timestamp: at,
-    data: { text: FAILING.sentence, action: FAILING.fix, ...facts },
+    data: {
+      text: FAILING.sentence,
+      action: FAILING.fix,
+      ...facts,
+      since: '2026-11-21T02:10:00.123Z',
+      latest: '2026-11-21T02:10:00.123Z',
+    },
   })
   expect(describeNotification(FAILING).facts).toEqual([
-    ['since', AT],
+    ['since', '2026-11-21 02:10:00Z'],
     ['organization', '"<!channel> & *acme*": 6'],
     ['organization', '"[click](https://evil.example)": 1'],
     ['and', '5 other organizations'],

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { checkNotify } from '../../src/cli/doctor/check-settings.ts'
+import { checkNotify } from '../../src/cli/doctor/check-notify.ts'
 import { startReceiver } from './receiver-server.ts'
 import type { ReceiverServer } from './receiver-server.ts'
 import { lookTogether, openRig } from './rig.ts'
@@ -21,8 +21,17 @@ test('doctor says of each receiver whether it takes what it is told, by its host
   const addresses = [{ shape: 'teams', url: `${receiver.url}/T0PSECRET` }] as const
   const { host } = new URL(receiver.url)
   expect(await checkNotify(rig.database.pool, addresses)).toEqual([
-    { check: 'notify', state: 'ok', found: `teams at ${host}: no recent failures` },
+    {
+      check: 'notify',
+      state: 'ok',
+      found: `teams at ${host}: no message was sent yet; collab-sync doctor --notify sends a test message`,
+    },
   ])
+  await rig.endedRun({ status: 'failed', failed: 1 })
+  await lookTogether([rig.notifier()])
+  expect((await checkNotify(rig.database.pool, addresses))[0]!.found).toMatch(
+    /: accepted the last message at 20\d\d-/,
+  )
   receiver.answer(410)
   await rig.endedRun({ status: 'failed', failed: 1 })
   await lookTogether([rig.notifier()])

@@ -271,6 +271,27 @@ describe('an open problem', () => {
   })
 })
 
+test('a resolution excepts listings with a held removal only while one is held', async () => {
+  const recovered = () => told().filter(({ type }) => type === 'scopes.recovered')
+  const succeed = () =>
+    sql(`update collab_store.organizations set failing_since = null, own_checked_at = now()`)
+  await failListing()
+  await check()
+  for (const name of ['since', 'latest'])
+    expect(told()[0]?.data[name]).toMatch(/T[\d:]{8}\.\d{3}Z$/)
+  await succeed()
+  await check()
+  await failListing()
+  await check()
+  await succeed()
+  await hold()
+  await check()
+  expect(recovered().map(({ data }) => data['text'])).toEqual([
+    'No scope fails any more.',
+    'No scope fails any more, apart from listings with a held removal.',
+  ])
+})
+
 test('many processes that look at once report it once', async () => {
   const three = [on.notifier, on.rig.notifier(), on.rig.notifier()]
   await hold()
@@ -297,7 +318,12 @@ test('a kind that cannot be checked is logged once, and the others are reported'
 
 test('a failed and a cancelled run are reported, but no other, and none of hints', async () => {
   const runId = await on.rig.endedRun({ status: 'failed', failed: 10 })
-  await on.rig.endedRun({ status: 'cancelled', asked: 1 })
+  const scope = { organizationIds: ['acme'] }
+  const cancelled = await on.rig.endedRun({ status: 'cancelled', trigger: 'http', asked: 1, scope })
+  await sql(
+    `insert into sync.actions (by, action, run_id) values ('ann', 'run_requested', $1), ('bob', 'run_cancelled', $1)`,
+    [cancelled],
+  )
   await on.rig.endedRun({ status: 'partial', failed: 1 })
   await on.rig.endedRun()
   await on.rig.endedRun({ status: 'failed', trigger: 'hint', failed: 10 })
@@ -305,6 +331,11 @@ test('a failed and a cancelled run are reported, but no other, and none of hints
   expect(types().toSorted()).toEqual(['run.cancelled', 'run.failed'])
   const failed = told().find(({ type }) => type === 'run.failed')
   expect(failed?.data).toMatchObject({ runId, scopesFailed: 10 })
+  expect(told().find(({ type }) => type === 'run.cancelled')?.data).toMatchObject({
+    text: 'A run of organization acme, requested by ann, was cancelled by bob.',
+    requestedBy: 'ann',
+    cancelledBy: 'bob',
+  })
 })
 
 test('what ended before anybody looked, or more than a day ago, is not reported', async () => {

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { UsageError } from '../../src/base/errors.ts'
 import { readSettings } from '../../src/settings/settings.ts'
@@ -53,7 +54,9 @@ describe('what is refused', () => {
     for (const text of texts) {
       const faults = faultsOf({ [name]: text })
       expect(faults, text).toHaveLength(1)
-      expect(faults[0]).toMatch(new RegExp(`^${name} must .*\\. Example: ${name}=.`))
+      expect(faults[0]).toMatch(
+        new RegExp(`^${name} must .*\\. (Example: ${name}=.|Create one with: echo whsec_)`),
+      )
       if (name.startsWith('NOTIFY')) expect(faults[0]).not.toContain(`"${text}"`)
     }
   })
@@ -62,7 +65,14 @@ describe('what is refused', () => {
     const plain = { NOTIFY_URL: 'slack+http://10.0.0.7/x' }
     expect(faultsOf(plain)[0]).toMatch(/^NOTIFY_URL must start with https:.*COLLAB_ALLOW_HTTP=1/)
     expect(faultsOf({ ...plain, COLLAB_ALLOW_HTTP: '1' })).toEqual([])
-    expect(faultsOf({ NOTIFY_URL: 'slack+http://127.0.0.1:9/x' })).toEqual([])
+    const page = readFileSync('docs/SETTINGS.md', 'utf8')
+    const row = page.split('\n').find((line) => line.startsWith('| `NOTIFY_URL`'))
+    for (const host of ['localhost', '127.0.0.1']) {
+      expect(row).toMatch(
+        new RegExp(`http:// works for a receiver on this machine .*\\b${host}\\b`),
+      )
+      expect(faultsOf({ NOTIFY_URL: `slack+http://${host}:9/x` })).toEqual([])
+    }
     // serve, which does not call the service, notifies too.
     const serve = { need: ['http'], directory: '/nonexistent' } as const
     expect(() => readSettings(plain, serve)).toThrow(/^NOTIFY_URL must start with https:/)

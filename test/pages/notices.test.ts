@@ -3,7 +3,7 @@ import { noticeOf } from '../../src/http/pages/notices.ts'
 
 test('what was not decided is said, too', () => {
   expect(noticeOf({ done: 'held-refused', counts: '12.3.2' })).toBe(
-    'The removal is refused: 12 users kept in 3 listings. Not decided: 2 listings. Check again.',
+    'The removal is refused: 12 people kept in 3 listings. Not decided: 2 listings. Check again.',
   )
 })
 

@@ -36,7 +36,7 @@ test('the slowest organizations come with all that the run did there', async () 
   expect(await pages.slowestOrganizations.all(pool, { runId, limit: 1 })).toEqual([slowest[0]])
 })
 
-test('each of 30 days has its worst nightly run, and the changes that checks found', async () => {
+test('each of 30 days has its worst run, what its runs stored, and the changes that checks found', async () => {
   const { pool } = live.database
   expect(await pages.newestNightly.first(pool)).toEqual({ runId: second.run_id })
   await pool.query(
@@ -46,6 +46,17 @@ test('each of 30 days has its worst nightly run, and the changes that checks fou
   const days = await pages.days.all(pool)
   expect(days).toHaveLength(30)
   expect(days[0]).toMatchObject({ runs: 2, runId: second.run_id, status: 'partial' })
+  const { rows: runs } = await pool.query(
+    'select sum(comments_written)::int as stored from sync.runs',
+  )
+  expect(days[0]?.stored).toBe(runs[0].stored)
+  await pool.query(
+    `insert into sync.runs (run_id, trigger, status, scope, requested_at, started_at, finished_at, problem)
+    values (gen_random_uuid(), 'cli', 'failed', '{}', now(), now(), now(), 'It failed.')`,
+  )
+  const [today] = await pages.days.all(pool)
+  expect(today).toMatchObject({ runs: 3, status: 'failed' })
+  await pool.query(`delete from sync.runs where run_id = $1`, [today?.runId])
   expect(days[2]).toMatchObject({ comments: 3, edits: 0, runs: 0 })
   expect(days.at(-1)).toMatchObject({ runs: 0, runId: null })
   const { rows } = await pool.query(

@@ -107,6 +107,8 @@ test('a search with one exact result opens its page; others are listed', async (
     status: 302,
     headers: { location: thingPath({ ...place, commentId: edited }) },
   })
+  const highest = await search(String(Number.MAX_SAFE_INTEGER))
+  expect(highest.headers['location']).toMatch(/commentId=9007199254740991$/)
   const several = await search(annotationId.slice(0, -1))
   expect(several.status).toBe(200)
   expect(linksOf(several)).toContainEqual([annotationId, thingPath(place)])

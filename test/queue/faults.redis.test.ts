@@ -113,7 +113,10 @@ describe.skipIf(!redisUrl())('a worker of the queue', () => {
     await queue.deliver([job('waits')])
     await redis.command('config', 'set', 'maxmemory', '1')
     const full = await startAt(redis.url)
-    await hasProblem(full.worker, /^It cannot take jobs from the queue: OOM .*'maxmemory'\.$/)
+    await hasProblem(
+      full.worker,
+      /^It cannot take jobs from the queue in Redis: OOM .*'maxmemory'\.$/,
+    )
     await redis.command('config', 'set', 'maxmemory', '0')
     await until('the job is done', () => full.done.length > 0)
     await until('the worker has no problem', async () => (await full.worker.problem()) === null)
@@ -141,7 +144,9 @@ describe.skipIf(!redisUrl())('a worker of the queue', () => {
     expect(await worker.problem()).toBe(null)
     redis.freeze()
     closing.push(() => redis.wake())
-    expect(await worker.problem()).toBe('It cannot take jobs from the queue: no response in time.')
+    expect(await worker.problem()).toBe(
+      'It cannot take jobs from the queue in Redis: no response in time.',
+    )
     redis.wake()
     await until('the worker has no problem', async () => (await worker.problem()) === null)
   })

@@ -7,6 +7,7 @@ import { sleep } from '../../src/core/service/wait.ts'
 
 /** What the processes share, as a test wants it to be. */
 class Store implements RateLimitStore {
+  readonly server = 'Redis'
   readonly taken: { slots: number; spacing: Spacing; atMs: number }[] = []
   readonly pauses: number[] = []
   asked = 0
@@ -65,6 +66,7 @@ test('pauses that overlap are one, and the sum of all pauses grows while one las
     waiting: 0,
     pause: null,
     pausedMs: 0,
+    silent: null,
   })
   await limit.pauseAll(1000)
   await vi.advanceTimersByTimeAsync(600)
@@ -247,17 +249,19 @@ describe('a limit that processes share', () => {
   })
 
   test('goes on when the store is back, and tells once that it was away', async () => {
-    const { store, call, letGo, messages } = open(HUNDRED)
+    const { store, limit, call, letGo, messages } = open(HUNDRED)
     store.isAway = true
     call(1)
     await vi.advanceTimersByTimeAsync(1200)
     expect(letGo).toEqual([])
     expect(messages()).toEqual(['the store of the shared rate limit fails'])
+    expect(limit.snapshot().silent).toMatchObject({ server: 'Redis' })
     store.isAway = false
     await vi.advanceTimersByTimeAsync(299)
     expect(letGo).toEqual([])
     await vi.advanceTimersByTimeAsync(1)
     expect(letGo).toEqual([1500])
+    expect(limit.snapshot().silent).toBeNull()
     expect(messages()).toEqual([
       'the store of the shared rate limit fails',
       'the store of the shared rate limit works again',

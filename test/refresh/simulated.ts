@@ -124,8 +124,9 @@ export class SimulatedService {
       getComments: async (filter, call) => this.#comments(filter, call),
       getUsers: () => Promise.reject(new Error('There are no users in this world.')),
       memory: new MemoryBudget(),
-      concurrency: () => ({ inFlight: 0, limit: 1, waiting: 0, latencyMsEwma: null }),
+      concurrency: () => ({ permits: 0, inFlight: 0, limit: 1, waiting: 0, latencyMsEwma: null }),
       waiting: () => null,
+      countWaits: () => {},
       startAfresh: () => {},
       close: async () => {},
     }

@@ -8,6 +8,8 @@ import { openLive } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 
 let live: Live
+/** The day that docs/QUESTIONS.md names. */
+const DAY = '2025-11-03'
 beforeAll(async () => {
   // The demo's world, at a fixed time.
   live = await openLive('none', {
@@ -19,7 +21,7 @@ beforeAll(async () => {
       commentsPerAnnotation: 5,
       usersPerOrganization: 30,
       groupsPerOrganization: 3,
-      now: new Date('2025-11-03T12:00:00Z'),
+      now: new Date(`${DAY}T12:00:00Z`),
     },
   })
   await live.importCatalog()
@@ -36,6 +38,7 @@ test('each query of docs/QUESTIONS.md has its answer below it (updated by: vites
   let page = await readFile(PAGE, 'utf8')
   const queries = [...page.matchAll(QUERY_WITH_ANSWER)]
   expect(queries).toHaveLength(30)
+  expect(page).toContain(`the world of \`collab-sync demo\` after its second run on ${DAY}.`)
   for (const [text, before = '', sql = ''] of queries)
     page = page.replace(text, `${before}${await answer(sql)}`.replaceAll('$', '$$$$'))
   await expect(page).toMatchFileSnapshot(PAGE)

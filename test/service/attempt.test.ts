@@ -204,6 +204,27 @@ describe('one call', () => {
     expect(stats.serviceMs).toBe(reports[1]?.serviceMs)
   })
 
+  test('counts how long it is throttled while that lasts: until its next try, and until the pause of another call ends', async () => {
+    const waits = { retryAfterMaxMs: 60_000, throttledMaxMs: 600_000 }
+    const { api, server } = await start([], waits)
+    server.usually = json(429, {}, { 'retry-after': '60' })
+    const stop = new AbortController()
+    const calls: Promise<unknown>[] = []
+    for (const inFlight of [0, 1]) {
+      const stats = noStats()
+      let throttledMs = 0
+      const call = { stats, signal: stop.signal, onThrottled: (ms: number) => (throttledMs += ms) }
+      calls.push(ended(api.getUsers(users, call)))
+      await until('its wait is counted', () => {
+        api.countWaits()
+        return stats.waitedThrottledMs > 0 && stats.waitedThrottledMs === throttledMs
+      })
+      expect([stats.calls, server.seen.length]).toEqual([1 - inFlight, 1])
+    }
+    stop.abort(new Error('no more'))
+    for (const call of calls) expect(await call).toMatchObject({ message: 'no more' })
+  })
+
   test.each(['X-GZIP', 'identity'])('reads a body encoded by %s', async (encoding) => {
     const body = JSON.stringify({ result: { status: 'success', message: '', data: [] } })
     const sent = encoding === 'identity' ? body : gzipSync(body)

@@ -6,7 +6,7 @@ export interface LoggedCall {
   /** When it was answered, epoch milliseconds. */
   atMs: number
   operation: Operation | null
-  /** Null where the call was outside service-api.md. */
+  /** Null where the call was outside docs/SERVICE.md. */
   data: StandInRequest['data'] | null
   /** HTTP status answered; null where the connection was broken first, by a fault or the caller. */
   status: number | null
@@ -17,7 +17,7 @@ export interface LoggedCall {
 export interface Violation {
   atMs: number
   operation: Operation | null
-  /** What was outside service-api.md. */
+  /** What was outside docs/SERVICE.md. */
   reason: string
   body: string
 }

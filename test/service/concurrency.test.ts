@@ -96,9 +96,9 @@ describe('the limit of the gate', () => {
     void gate.enter()
     leave(gate, 'overload', 5)
     leave(gate, 'transient', 5)
-    expect(gate.snapshot()).toMatchObject({ limit: 2, inFlight: 2, waiting: 1 })
+    expect(gate.snapshot()).toMatchObject({ limit: 2, permits: 2, waiting: 1 })
     leave(gate, 'transient', 5)
-    expect(gate.snapshot()).toMatchObject({ inFlight: 2, waiting: 0 })
+    expect(gate.snapshot()).toMatchObject({ permits: 2, waiting: 0 })
   })
 
   test('waits for the calls in flight between two halvings: the average of what one takes, a second at least', () => {

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
 import { createLog } from '../../src/base/log.ts'
 import { RateLimiter } from '../../src/core/rate-limit/limiter.ts'
+import type { RateLimitStore } from '../../src/core/rate-limit/limiter.ts'
 import { openCollabApi } from '../../src/core/service/client.ts'
 import type {
   CallReport,
@@ -108,7 +109,8 @@ export interface OpenedClient extends AsyncDisposable {
 
 /** No limit, and pauses of one process. */
 export function openPauses(): RateLimiter {
-  const store = {
+  const store: RateLimitStore = {
+    server: 'Redis',
     take: () => Promise.reject(new Error('there is no limit')),
     pause: async () => {},
     pauseMs: async () => 0,

@@ -2,14 +2,15 @@ import { expect, test } from 'vitest'
 import { CallError } from '../../src/base/errors.ts'
 import { ServiceHealth } from '../../src/core/service/health.ts'
 import { NO_RATE_LIMIT } from '../../src/core/service/wait.ts'
+import type { RateLimitSnapshot } from '../../src/core/service/wait.ts'
 
 const error = new CallError('failed', { kind: 'retry', httpStatus: 503, errorStatus: 'NOPE' })
 
 test('a service is away when it has taken no call for a while and most calls wait for their next try', () => {
   const options = { retryAfterMaxMs: 120_000, throttledMaxMs: 900_000 }
   const health = new ServiceHealth({ ...options, sharedRateLimit: NO_RATE_LIMIT })
-  const away = (inFlight: number, nowMs: number) => {
-    const wait = health.waiting({ inFlight, waiting: 1 }, nowMs)
+  const away = (permits: number, nowMs: number) => {
+    const wait = health.waiting({ permits, waiting: 1 }, nowMs)
     if (wait !== null) expect(wait).toMatchObject({ kind: 'away', givesUpAt: null, error })
     return wait?.since?.getTime() ?? null
   }
@@ -27,4 +28,20 @@ test('a service is away when it has taken no call for a while and most calls wai
   expect(away(0, 7_000)).not.toBeNull()
   health.startAfresh()
   expect(away(0, 7_000)).toBeNull()
+})
+
+test('calls wait for the store of the rate limit once it has not responded for a heartbeat, unless a pause lasts', () => {
+  const silent = { server: 'Redis', sinceMs: 1_000 }
+  const pause = { sinceMs: 0, untilMs: 9_000 }
+  const waits = (nowMs: number, found: Partial<RateLimitSnapshot>) => {
+    const snapshot = { callsPerSecond: 5, waiting: 2, pause: null, pausedMs: 0, silent, ...found }
+    const sharedRateLimit = { ...NO_RATE_LIMIT, snapshot: () => snapshot }
+    const health = new ServiceHealth({ retryAfterMaxMs: 1, throttledMaxMs: 1, sharedRateLimit })
+    return health.waiting({ permits: 2, waiting: 0 }, nowMs)
+  }
+  expect(waits(5_999, {})).toMatchObject({ kind: 'rate_limit' })
+  expect(waits(6_000, {})).toMatchObject({ kind: 'rate_limit_store', server: 'Redis' })
+  expect(waits(6_000, { callsPerSecond: null })).toMatchObject({ kind: 'rate_limit_store' })
+  expect(waits(6_000, { pause })).toMatchObject({ kind: 'throttled' })
+  expect(waits(6_000, { silent: null })).toMatchObject({ kind: 'rate_limit' })
 })

@@ -111,7 +111,7 @@ describe('trying again', () => {
   test('a long wait ends when the signal aborts, with its reason', async () => {
     const stop = new AbortController()
     const health = healthOf()
-    const waits = () => health.waiting({ inFlight: 0, waiting: 0 }, Infinity)
+    const waits = () => health.waiting({ permits: 0, waiting: 0 }, Infinity)
     let made = 0
     const attempt = async (): Promise<never> => {
       made += 1

@@ -35,7 +35,7 @@ export interface StandIn extends WellBehaved {
    * them that does not sort; `shuffle` reorders both. False (default): as `shuffle` says.
    */
   shuffleRecords: boolean
-  /** Calls that were outside service-api.md, the first thousand: `calls.violations`. */
+  /** Calls that were outside docs/SERVICE.md, the first thousand: `calls.violations`. */
   readonly violations: CallLog['violations']
   setFaults(rules: readonly FaultRule[]): void
 }

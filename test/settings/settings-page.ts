@@ -49,10 +49,11 @@ export function settingsPage(): string {
 }
 
 function rowOf({ setting }: (typeof SETTING_LIST)[number]): string {
-  const { name, meaning, secret, required } = setting
+  const { name, meaning, secret, required, command } = setting
   const marks = [required && 'required', secret && 'secret'].filter(Boolean).join(', ')
   const fallback = setting.default === undefined ? 'none' : code(setting.default)
-  const example = setting.example === undefined ? '' : code(setting.example)
+  const given = setting.example === undefined ? '' : code(setting.example)
+  const example = command === undefined ? given : `the output of ${code(command)}`
   const named = `${code(name)}${marks && ` (${marks})`}`
   return `| ${[named, meaning, fallback, valueOf(setting), example].join(' | ')} |`
 }

@@ -26,15 +26,15 @@ test('what was held is removed on a word, in the organization that was named and
 
   expect(accepted).toMatchObject({
     listings: await countHolds(first, `resolution = 'accepted'`),
-    users: before[first],
+    people: peopleOf(first),
   })
   expect(accepted.listings).toBe(1 + countListings(first))
   expect(await present()).toEqual({ ...before, [first]: 0 })
   await expect(accept({ runId: run.run_id, organizationId: first })).rejects.toThrow(
-    `in organization "${first}"`,
+    `Run ${run.run_id} has no open held removal of organization "${first}": ${accepted.listings} were accepted.`,
   )
   expect(await accept({ runId: run.run_id })).toMatchObject({
-    users: before[second],
+    people: peopleOf(second),
   })
   expect(await present()).toEqual({ ...before, [first]: 0, [second]: 0 })
 })
@@ -45,18 +45,20 @@ test('a decision is refused once another one was made, or a later run has seen a
   const choice = { organizationId: first }
   const before = await present()
   const seen = await countHeld(context(), choice)
-  expect(seen).toMatchObject({ listings: await waitingOf(first), users: before[first] })
+  expect(seen).toMatchObject({ listings: await waitingOf(first), people: peopleOf(first) })
   await runWithEmptyListingsOf(first, second)
   const decision = { resolution: 'accepted', by: 'ann', reason: null } as const
   const decide = (counts: typeof seen) => decideHeld(context(), choice, decision, counts)
   await expect(decide(seen)).rejects.toThrow(/Check them again\.$/)
   const again = await countHeld(context(), choice)
   expect({ ...again, responses: '' }).toEqual({ ...seen, responses: '' })
-  await expect(decide({ ...again, users: again.users + 1 })).rejects.toThrow(/Check them again\.$/)
+  await expect(decide({ ...again, people: again.people + 1 })).rejects.toThrow(
+    /Check them again\.$/,
+  )
   expect(await present()).toEqual(before)
   expect(await decide(again)).toMatchObject({
     listings: again.listings,
-    users: again.users,
+    people: again.people,
     left: 0,
   })
   await expect(decide(again)).rejects.toThrow(/Check them again\.$/)
@@ -86,9 +88,10 @@ test('what was decided before a listing fails stays decided, and the rest waits 
 test('the next run looks at an accepted listing again and brings back who is in it after all', async () => {
   const [first] = [...live.world.organizationIds()] as [string]
   const run = await runWithEmptyListingsOf(first)
-  const { users } = await accept({ runId: run.run_id })
+  const { [first]: memberships } = await present()
+  await accept({ runId: run.run_id })
   live.standIn.setFaults([])
-  expect(await live.run()).toMatchObject({ status: 'succeeded', records_updated: users })
+  expect(await live.run()).toMatchObject({ status: 'succeeded', records_updated: memberships })
   await expectTablesEqual(live.database, live.world)
 })
 
@@ -103,15 +106,17 @@ test('an accepted listing that comes again as it was held changes nothing and is
 
 test('a user who left a held listing by another way is not counted as removed', async () => {
   const [first] = [...live.world.organizationIds()] as [string]
-  const run = await runWithEmptyListingsOf(first)
-  const before = (await present())[first] as number
+  await runWithEmptyListingsOf(first)
+  const [{ id: heldId, users }] = await live.rows(
+    `select held_id as id, users_before as users from sync.held where kind = 'organization'`,
+  )
   await live.database.pool.query(
     `update collab_store.users set listed = false where user_id = (
       select min(user_id) from collab.users where organization_id = $1 and listed)
       and organization_key = (select organization_key from collab_store.organizations where organization_id = $1)`,
     [first],
   )
-  expect(await accept({ runId: run.run_id })).toMatchObject({ users: before - 1 })
+  expect(await accept({ heldId })).toMatchObject({ people: users - 1 })
 })
 
 test('accepting what a run did not hold is refused in a sentence', async () => {
@@ -119,7 +124,7 @@ test('accepting what a run did not hold is refused in a sentence', async () => {
   const accepting = accept({ runId: run.run_id })
   await expect(accepting).rejects.toThrow(UsageError)
   await expect(accepting).rejects.toThrow(
-    `Nothing that is held of run ${run.run_id} waits to be accepted.`,
+    `Run ${run.run_id} has no open held removal. A later run may have received another response.`,
   )
 })
 
@@ -135,9 +140,12 @@ test('a refused response removes nobody and is not held again; another one is, a
   const decision = { resolution: 'refused', by: 'ann', reason: 'a fault of theirs' } as const
   expect(await decideHeld(context(), { organizationId: first }, decision)).toMatchObject({
     listings: all,
-    users: before[first],
+    people: peopleOf(first),
     left: 0,
   })
+  await expect(accept({ organizationId: first })).rejects.toThrow(
+    `Organization "${first}" has no open held removal: ${all} were refused.`,
+  )
   for (let nights = 0; nights < 3; nights += 1)
     expect(await night()).toMatchObject({ status: 'succeeded', scopes_held: 0, problem: null })
   expect([await waitingOf(first), await present()]).toEqual([0, before])
@@ -214,7 +222,18 @@ function countListings(organizationId: string): number {
   return [...documents, ...groups].filter((users) => (users?.length ?? 0) > 0).length
 }
 
-/** Who is in any listing, by organization. */
+/** How many people are in any listing of an organization, by the world. */
+function peopleOf(organizationId: string): number {
+  const { world } = live
+  const listings = [
+    world.users(organizationId),
+    ...[...world.documentIds(organizationId)].map((id) => world.documentUsers(organizationId, id)),
+    ...[...world.groupIds(organizationId)].map((id) => world.groupMembers(organizationId, id)),
+  ]
+  return new Set(listings.flatMap((users) => (users ?? []).map(({ userId }) => userId))).size
+}
+
+/** Memberships of all listings, by organization. */
 async function present(): Promise<Record<string, number>> {
   const rows = await live.rows(
     `select o.organization_id,

@@ -3,6 +3,10 @@ import { addComment, deleteComment, edit, leaveDocument } from '../../src/demo/c
 import { places } from '../../src/demo/catalog.ts'
 import type { Comment } from '../../src/demo/comments.ts'
 import type { Place } from '../../src/demo/layout.ts'
+import { claimItem } from '../../src/core/database/claims.ts'
+import type { Item } from '../../src/core/database/claims.ts'
+import { planPage, startRun } from '../../src/core/run/start.ts'
+import { endDirectly } from '../helpers/direct-run.ts'
 import { expectTablesEqual, rowsTouched } from '../helpers/expect-equal.ts'
 import { openLive } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
@@ -57,6 +61,39 @@ test('a second run over an unchanged service, and one of a user, touch no row', 
   expect(run['records_unchanged']).toBeGreaterThan(100)
   expect(await live.run({ scope: scopeOfUser() })).toMatchObject({ status: 'succeeded' })
   expect(await rowsTouched(live.database)).toBe(before)
+})
+
+test('a run beside another one fetches what that one had claimed before its request, or failed to fetch', async () => {
+  const { sync } = await live.openApp()
+  const request = { trigger: 'cli', scope: {}, requestKey: null } as const
+  const first = await startRun(sync, request)
+  const planned: Item[] = []
+  for (const page of first.items) planned.push(...(await planPage(sync, page)))
+  const [early, ...late] = planned.filter(({ kind }) => kind === 'sync-batch')
+  await claimItem(sync.database, early as Item, sync.workerId)
+  const second = await startRun(sync, request)
+  const [place] = [...places(live.world)].slice(-1)
+  live.standIn.setFaults([{ kind: 'forbidden', match: { operation: 'comments', ...place } }])
+  await endDirectly({ sync }, first.runId, [early as Item, ...late])
+  const checks = () =>
+    live.rows('select batch_key, checked_at from collab_store.batches order by batch_key')
+  const before = await checks()
+  live.standIn.setFaults([])
+  live.standIn.calls.reset()
+  await endDirectly({ sync }, second.runId, second.items)
+  const [run] = await live.rows('select * from sync.runs where run_id = $1', second.runId)
+  const [{ scopes, key }] = await live.rows(
+    `select scopes, batch_key::int as key from collab_store.batches
+    where batch_key = (select batch_key from sync.run_items where item_id = $1)`,
+    early?.itemId,
+  )
+  expect(live.standIn.calls.total).toBe(scopes + 1)
+  const [{ all }] = await live.rows('select sum(scopes)::int as all from collab_store.batches')
+  expect(run).toMatchObject({ status: 'succeeded', calls: scopes + 1, scopes_succeeded: all })
+  const changed = (await checks()).filter((row, n) => row.checked_at > before[n]?.checked_at)
+  expect(changed.map(({ batch_key }) => Number(batch_key))).toEqual([key])
+  expect(await live.rows('select from sync.failing_scopes')).toEqual([])
+  await expectTablesEqual(live.database, live.world)
 })
 
 test('edits, additions, deletions, a come-back and a left document are all in after one more run', async () => {

@@ -8,10 +8,12 @@ import { UsageError } from '../../src/base/errors.ts'
 import { planRun } from '../../src/features/check/plan.ts'
 import { verify } from '../../src/features/check/verify.ts'
 import { prune } from '../../src/features/privacy/prune.ts'
+import { describeRun } from '../../src/cli/run-details.ts'
 import { onApp } from '../client/on-app.ts'
 import { openLive } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 import { busyPlace, listingComments, scopeOf } from '../helpers/places.ts'
+import { askPages, wordsOf } from '../pages/open-pages.ts'
 
 /**
  * A run succeeds only if every record of its responses is stored, or was set aside by a user. A record that cannot be stored is
@@ -70,7 +72,7 @@ test('two of them over three nights are two rows, each night is partial, and ver
       scopes_failed: 0,
       records_lost: 2,
       rejected: 2,
-      problem: `2 whole records were rejected (mostly: ${reason}): correct them at the service, or set them aside.`,
+      problem: `The run rejected 2 records that were not set aside (mostly: ${reason}).`,
     })
   const row = { times: 3, is_open: true, is_there: true, is_old: true }
   expect(await live.rows(ROWS)).toEqual([row, row])
@@ -112,7 +114,10 @@ test('one that was corrected is closed, one that comes back is open again; pruni
   serveBad(2)
   await live.run()
   serveBad(1)
-  expect(await live.run()).toMatchObject({ status: 'partial', records_lost: 1 })
+  expect(await live.run()).toMatchObject({
+    status: 'partial',
+    problem: expect.stringMatching(/^The run rejected 1 record that was not set aside \(.*\)\.$/),
+  })
   expect(await open()).toBe(1)
   serveBad(0)
   expect(await live.run()).toMatchObject({ status: 'succeeded', problem: null })
@@ -172,7 +177,11 @@ test('the second of two equal records loses nothing: it is reported, and the run
   const run = await live.run()
   expect(run).toMatchObject({ status: 'succeeded', problem: null, records_rejected: 1 })
   expect((await collabSync.listRejectedRecords()).items).toMatchObject([
-    { isWhole: false, reason: 'commentId is in the response twice, with equal content' },
+    {
+      isWhole: false,
+      isField: false,
+      reason: 'commentId is in the response twice, with equal content',
+    },
   ])
   expect(await verifyAll()).toMatchObject({ differing: 0, setAside: 0 })
 })
@@ -188,4 +197,34 @@ test('each item of a response is counted, whatever is wrong with it', async () =
     rejected: items.length + 1,
     records_lost: items.length - 1,
   })
+})
+
+test('records and fields are counted apart, in the same words, on pages, in status, over /v1 and in SQL', async () => {
+  const odd = { commentId: 7_777_778, status: 5, type: 6 }
+  serve(...comments, { commentId: 'x' }, { commentId: 'y' }, odd)
+  const { run_id: runId } = await live.run()
+  const words = '2 records and 2 fields of stored records'
+  const rows = `select count(*) filter (where not is_field)::int as records, count(*) filter (where is_field)::int as fields
+    from sync.unstored_records where is_open`
+  expect(await live.rows(rows)).toEqual([{ records: 2, fields: 2 }])
+  const run = await collabSync.getRun(runId)
+  if (run === null) throw new Error('There is no run.')
+  expect(run).toMatchObject({ rejected: 4, recordsRejected: 2, fieldsRejected: 2 })
+  expect(run.problem).toContain('The run rejected 2 records that were not set aside')
+  const [problem] = (await collabSync.listAttention({ kind: 'rejected' })).items
+  const sentence = `${words} were rejected, in organization "${place.organizationId}".`
+  expect(problem).toMatchObject({ kind: 'rejected', count: 4, sentence })
+  const status = describeRun(run)
+  expect(status).toContain(`Rejected: ${words}`)
+  expect(status).toContain('2 rejected, 2 fields of stored records rejected')
+  const pages = await askPages(await live.openApp())
+  const page = async (path: string) => wordsOf(await pages.get(path))
+  expect(await page(`/runs/${runId}`)).toContain(`The run rejected ${words}.`)
+  expect(await page('/')).toContain(sentence)
+  const listed = await page('/held')
+  for (const noun of ['Record', 'Field of a stored record']) {
+    expect(listed.split(`${noun}, ID `)).toHaveLength(3)
+    expect(status).toContain(` ${noun.toLowerCase()} `)
+  }
+  await pages.close()
 })

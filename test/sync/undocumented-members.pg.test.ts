@@ -5,7 +5,7 @@ import { expectTablesEqual, rowsTouched } from '../helpers/expect-equal.ts'
 import { openLive } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 
-/** Members that service-api.md does not list are data: they are stored in `raw`, and decide nothing. */
+/** Members that docs/SERVICE.md does not list are data: they are stored in `raw`, and decide nothing. */
 
 /** Names that the document has elsewhere, with values of the service's own. */
 const OWN = {

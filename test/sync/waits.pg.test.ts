@@ -3,10 +3,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { jobs } from '../../jobs/index.ts'
 import { openApp } from '../../src/worker/app.ts'
 import type { App } from '../../src/worker/app.ts'
+import { ATTEMPTS_MAX } from '../../src/core/run/claim.ts'
 import { requireRunDetails } from '../../src/client/runs.ts'
 import { describeRun } from '../../src/cli/run-details.ts'
 import { readWaits } from '../../src/client/run-reports.ts'
 import * as workers from '../../src/core/database/statements/workers.ts'
+import { planPage } from '../../src/core/run/start.ts'
 import { time } from '../../src/documents/format.ts'
 import { createLog } from '../../src/base/log.ts'
 import type { ServiceSettings } from '../../src/settings/settings.ts'
@@ -46,9 +48,15 @@ test('a throttled run says so on its page, in status and in the log, with its ne
   expect(wait).toMatchObject({ sentence, workers: 1, ofWorkers: 1 })
   expect(Number(wait.givesUpAt) - Number(wait.since)).toBeCloseTo(600_000, -2)
   expect(describeRun(run)).toContain(sentence)
+  const counted = await until('the wait is counted while it lasts', async () => {
+    const [row] = await live.rows('select * from sync.runs where run_id = $1', runId)
+    return row.finished_at === null && row.waited_throttled_ms > 0
+  })
+  expect(counted).toBe(true)
   const pages = await askPages(worker.app)
   const words = wordsOf(await pages.get(`/runs/${runId}`))
   await pages.close()
+  expect(words).toMatch(/Throttled by the service [1-9]/i)
   expect(words).toMatch(
     /Waiting since .*Z: the service throttles .* \(HTTP 503\).* Gives up at .*Z \(SYNC_THROTTLED_MAX_MS\)\./,
   )
@@ -124,6 +132,43 @@ test('a worker without a job says so, and one that is dead says nothing', async 
     `update sync.workers set heartbeat_at = now() - interval '31 seconds' where worker_id = 'other'`,
   )
   expect((await waits()).map(({ kind }) => kind)).toEqual(['idle'])
+  // Its sessions, which are those of this test, would be ended.
+  await pool.query(`delete from sync.workers where worker_id = 'other'`)
+})
+
+test('a job whose claim fails is shown with its next try, and ends its run after the last attempt', async () => {
+  const { pool } = live.database
+  await pool.query(`select setval('sync.claim_no', 5000)`)
+  await pool.query('alter sequence sync.claim_no maxvalue 5000')
+  await using worker = await startLogged()
+  const pages = await askPages(worker.app)
+  const runId = await worker.startRun()
+  // More than it makes until its wait is reported.
+  const setAttempts = (attempts: number) =>
+    live.rows('update sync.run_items set attempts = $2 where run_id = $1', runId, attempts)
+  await setAttempts(-100)
+  const { wait } = await waitOf(runId, 'retry')
+  expect(wait.sentence).toMatch(
+    /^Waiting since .*Z: job page-organizations of run [\da-f]{8} failed \(attempt \d+\): nextval: reached maximum value of sequence "claim_no" \(\d+\)\. Next try at .*Z\.$/,
+  )
+  expect((await readWaits(pool, null)).map(({ kind }) => kind)).toEqual(['retry'])
+  expect(wordsOf(await pages.get(`/runs/${runId}`))).toContain('job page-organizations of run')
+  await setAttempts(ATTEMPTS_MAX - 2)
+  const [{ item_id: itemId }] = await live.rows(
+    'select item_id::int from sync.run_items where run_id = $1',
+    runId,
+  )
+  for (let attempt = 1; attempt <= 2; attempt += 1)
+    await planPage(worker.app.sync, { runId, itemId }).catch(() => {})
+  expect(await settled(live.database, runId)).toMatchObject({ status: 'failed', calls: 0 })
+  await pool.query('alter sequence sync.claim_no no maxvalue')
+  const ended = await requireRunDetails(pool, runId)
+  expect(ended.problem).toMatch(
+    /^A part of this run could not be claimed in 8 attempts \(nextval: /,
+  )
+  for (const text of [describeRun(ended), wordsOf(await pages.get(`/runs/${runId}`))])
+    expect(text).toContain(ended.problem)
+  await pages.close()
 })
 
 /** A worker, and what it logs of waits. */

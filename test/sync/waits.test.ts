@@ -14,6 +14,24 @@ function logged() {
   return { lines, waits: new ReportedWaits(log, 5) }
 }
 
+test('a wait for work ends when a job begins, even between two heartbeats; a wait of calls does not', () => {
+  const { waits } = logged()
+  const sinceMs = (kind: FoundWait['kind']) => {
+    vi.advanceTimersByTime(5_000)
+    return Number(waits.report({ kind })?.since)
+  }
+  for (const [kind, isOver] of [
+    ['idle', true],
+    ['queue', true],
+    ['rate_limit', false],
+  ] as const) {
+    const first = sinceMs(kind)
+    expect(sinceMs(kind)).toBe(first)
+    waits.workBegins()
+    expect(sinceMs(kind) - first).toBe(isOver ? 10_000 : 0)
+  }
+})
+
 test('a wait is logged when it begins, each minute, and when it ends', () => {
   const { lines, waits } = logged()
   const beat = (found: FoundWait | null) => {

@@ -1,8 +1,8 @@
 -- Kinds of sync.attention_by_kind to report: each once, and again while open only if a later decision is pending. A
--- kind is resolved if two consecutive checks do not find it; its facts are then null. The service is not resolved as
--- unreachable while it throttles, nor the reverse.
+-- kind is resolved if two consecutive checks do not find it; its facts are then null, and exceptions has the open kinds
+-- whose scopes it does not count. The service is not resolved as unreachable while it throttles, nor the reverse.
 -- Params: none.
--- Never null: kind.
+-- Never null: kind, exceptions, exceptions[].
 with present as materialized (
   select * from sync.attention_by_kind
 ), reported as (
@@ -21,10 +21,10 @@ with present as materialized (
   where n.subject = r.kind and n.well_at is null and (not r.is_present or n.missing_since is not null)
   returning n.subject, n.well_at
 )
-select p.kind, to_jsonb(p) - '{kind,urgency}'::text[] as facts
+select p.kind, to_jsonb(p) - '{kind,urgency}'::text[] as facts, '{}'::text[] as exceptions
 from present p
 left join reported r using (kind)
-where (r.kind is null or (p.kind in ('held', 'rejected', 'catalog_held') and p.latest > r.latest))
+where p.urgency <> 'low' and (r.kind is null or (p.kind in ('held', 'rejected', 'catalog_held') and p.latest > r.latest))
   -- These often end without action, or when the last worker has restarted.
   and (
     p.kind not in ('no_worker', 'worker_blocked', 'throttled', 'unreachable', 'settings_differ')
@@ -51,4 +51,7 @@ where (r.kind is null or (p.kind in ('held', 'rejected', 'catalog_held') and p.l
     or exists (select from collab_store.checks where failing_since is not null and is_overdue)
   )
 union all
-select distinct subject, null::jsonb from marked where well_at is not null
+select distinct subject, null::jsonb,
+  array(select p.kind from present p where p.kind in ('failing', 'held') and subject in ('failing', 'overdue') order by 1)
+from marked
+where well_at is not null

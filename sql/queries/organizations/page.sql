@@ -1,7 +1,7 @@
 -- A page of organizations in the order of their IDs with their freshness, from the totals of all scopes: an
 -- organization with 10,000 annotations has forty batches.
 -- Params: $1 after? (highest id of the previous page), $2 limit, $3 organizationId? (only this one).
--- Never null: organization_id, active, scopes, annotations, comments, never_checked, failing, stale, overdue, held.
+-- Never null: organization_id, active, scopes, annotations, comments, never_checked, failing, stale, overdue, held, refused.
 with organizations as (
   select organization_key, organization_id, name, active
   from collab_store.organizations
@@ -23,7 +23,8 @@ with organizations as (
 select o.organization_id, o.name, o.active, coalesce(c.scopes, 0) as scopes, coalesce(c.annotations, 0) as annotations, b.comments,
   coalesce(c.never_checked, 0) as never_checked, coalesce(c.failing, 0) as failing, coalesce(c.stale, 0) as stale,
   coalesce(c.overdue, 0) as overdue, c.oldest_check, c.newest_check,
-  (select count(*)::int from sync.open_holds h where h.organization_id = o.organization_id) as held
+  (select count(*)::int from sync.open_holds h where h.organization_id = o.organization_id) as held,
+  (select count(*)::int from sync.held h where h.organization_id = o.organization_id and h.is_standing) as refused
 from organizations o
 left join checks c using (organization_key)
 cross join lateral (

@@ -1,8 +1,8 @@
--- The last 30 days (REPORT_TZ), newest first: the number of runs requested on each, and its worst nightly run, or its
--- worst run if there was no nightly one; new comments by the day they were written (the service's clock); edits and
--- deletions by the day a check found them.
+-- The last 30 days (REPORT_TZ), newest first: the number of runs requested on each, and the worst of them, and the
+-- comments that they stored; comments by the day their authors wrote them (the service's clock); edits and deletions by
+-- the day a check found them.
 -- Params: none.
--- Never null: day, runs, comments, edits, deletions.
+-- Never null: day, runs, stored, comments, edits, deletions.
 -- Typed as: status sync.runs.status.
 with days as (
   select day, begins_at, ends_at from reporting.days order by day desc limit 30
@@ -19,14 +19,14 @@ with days as (
   where e.noticed_at >= (select min(begins_at) from days)
   group by d.day
 )
-select to_char(d.day, 'YYYY-MM-DD') as day, r.runs, r.run_id, r.status, coalesce(w.comments, 0) as comments,
+select to_char(d.day, 'YYYY-MM-DD') as day, r.runs, r.run_id, r.status, r.stored, coalesce(w.comments, 0) as comments,
   coalesce(n.edits, 0) as edits, coalesce(n.deletions, 0) as deletions
 from days d
 cross join lateral (
-  select count(*)::int as runs, (array_agg(run_id order by urgency))[1] as run_id,
+  select count(*)::int as runs, coalesce(sum(comments_written), 0)::int as stored, (array_agg(run_id order by urgency))[1] as run_id,
     (array_agg(status order by urgency))[1] as status
   from sync.runs, lateral (
-    select row(trigger <> 'schedule', array_position('{failed,partial,running,queued,succeeded,cancelled}', status),
+    select row(array_position('{failed,partial,running,queued,succeeded,cancelled}', status),
       now() - requested_at, run_id) as urgency
   ) u
   where requested_at >= d.begins_at and requested_at < d.ends_at

@@ -1,3 +1,3 @@
--- Which digests are dismissed.
+-- Which digests are set aside.
 -- Params: $1 digests[?].
 select digest from sync.set_aside_records where digest = any($1::bytea[])

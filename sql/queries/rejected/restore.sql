@@ -1,4 +1,4 @@
--- Reopens dismissed rejected records.
+-- Reopens rejected records.
 -- Params: $1 rejectedIds?, $2 runId?.
 -- Never null: found, changed.
 with meant as (

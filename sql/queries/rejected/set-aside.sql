@@ -1,4 +1,4 @@
--- Dismisses rejected records by their content; records dismissed before are not changed.
+-- Sets rejected records aside by their content; records that were set aside before are not changed.
 -- Params: $1 rejectedIds?, $2 runId?, $3 by, $4 reason.
 -- Never null: found, changed.
 with meant as (

@@ -1,4 +1,4 @@
--- Whole records that a run rejected and that were not dismissed, by its own counts, and the most frequent reason.
+-- Whole records that a run rejected and that were not set aside, by its own counts, and the most frequent reason.
 -- Params: $1 runId.
 -- Never null: records.
 select (select coalesce(sum(records_lost), 0) from sync.run_items where run_id = $1)::int as records,

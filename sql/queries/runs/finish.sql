@@ -1,5 +1,6 @@
 -- Finishes a run once, when none of its items is pending: adds up its items and sets its status. It is partial if a
--- scope failed or is held, or if a whole record was rejected that was not dismissed. runs/add-calls counts its calls. A
+-- scope failed or is held, or if a whole record was rejected that was not set aside. runs/add-calls counts its calls
+-- and their throttled waits. A
 -- pending item disappears only in the transaction that inserts the items that follow it, so no lock is needed. From the
 -- first run that ends with 500 records read, a field that appears is new; with fewer records, rare fields may not have
 -- appeared yet (a field of one in 100 records appears among 500 with a probability of 99 %).
@@ -21,8 +22,8 @@ set
     organizations_done = t.organizations_done, documents_done = t.documents_done, groups_done = t.groups_done,
     annotations_done = t.annotations_done, users_written = t.users_written, users_removed = t.users_removed,
     members_removed = t.members_removed, comments_written = t.comments_written, comments_deleted = t.comments_deleted,
-    rejected = t.rejected, service_ms = t.service_ms, waited_ms = t.waited_ms, waited_throttled_ms = t.waited_throttled_ms,
-    database_ms = t.database_ms, cpu_ms = t.cpu_ms, records_lost = t.records_lost /* end */
+    rejected = t.rejected, service_ms = t.service_ms, waited_ms = t.waited_ms, database_ms = t.database_ms,
+    cpu_ms = t.cpu_ms, records_lost = t.records_lost /* end */
 from (
   select case
       when sum(scopes_failed) > 0 and sum(scopes_succeeded + scopes_held) = 0 then 'failed'
@@ -41,8 +42,8 @@ from (
       coalesce(sum(members_removed), 0) as members_removed, coalesce(sum(comments_written), 0) as comments_written,
       coalesce(sum(comments_deleted), 0) as comments_deleted, coalesce(sum(rejected), 0) as rejected,
       coalesce(sum(service_ms), 0) as service_ms, coalesce(sum(waited_ms), 0) as waited_ms,
-      coalesce(sum(waited_throttled_ms), 0) as waited_throttled_ms, coalesce(sum(database_ms), 0) as database_ms,
-      coalesce(sum(cpu_ms), 0) as cpu_ms, coalesce(sum(records_lost), 0) as records_lost /* end */
+      coalesce(sum(database_ms), 0) as database_ms, coalesce(sum(cpu_ms), 0) as cpu_ms,
+      coalesce(sum(records_lost), 0) as records_lost /* end */
   from sync.run_items where run_id = $1
 ) t
 where r.run_id = $1 and r.finished_at is null

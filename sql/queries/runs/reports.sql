@@ -1,11 +1,11 @@
 -- Runs with their counts, newest first: the final counts, or the current sums of the items of an open run.
 -- Params: $1 runIds?, $2 limit, $3 deadAfterS (seconds without a heartbeat after which a worker is considered dead).
--- Never null: read_at, counts of a report, workers_gone.
+-- Never null: read_at, counts of a report, fields_rejected, workers_gone.
 select r.run_id, r.trigger, r.status, r.scope, r.requested_at, r.started_at, r.finished_at, r.stopping, r.problem, r.retry_of,
   r.failing,
   (select a.by from sync.actions a where a.run_id = r.run_id and a.action = 'run_requested') as requested_by,
   r.scopes_expected, now() as read_at,
-  r.calls, r.retries,
+  r.calls, r.retries, r.waited_throttled_ms,
   /* counts of a report: coalesce(t.{column}, r.{column}) as {column} */
     coalesce(t.scopes_planned, r.scopes_planned) as scopes_planned,
     coalesce(t.scopes_succeeded, r.scopes_succeeded) as scopes_succeeded,
@@ -26,8 +26,8 @@ select r.run_id, r.trigger, r.status, r.scope, r.requested_at, r.started_at, r.f
     coalesce(t.comments_written, r.comments_written) as comments_written,
     coalesce(t.comments_deleted, r.comments_deleted) as comments_deleted, coalesce(t.rejected, r.rejected) as rejected,
     coalesce(t.service_ms, r.service_ms) as service_ms, coalesce(t.waited_ms, r.waited_ms) as waited_ms,
-    coalesce(t.waited_throttled_ms, r.waited_throttled_ms) as waited_throttled_ms,
     coalesce(t.database_ms, r.database_ms) as database_ms, coalesce(t.cpu_ms, r.cpu_ms) as cpu_ms /* end */,
+  coalesce(t.rejected - t.records_rejected, r.rejected - r.records_rejected) as fields_rejected,
   r.finished_at is null and not exists (
     select from sync.workers where heartbeat_at >= now() - make_interval(secs => $3)
   ) as workers_gone
@@ -50,8 +50,7 @@ cross join lateral (
     sum(i.members_removed)::bigint as members_removed, sum(i.comments_written)::bigint as comments_written,
     sum(i.comments_deleted)::bigint as comments_deleted, sum(i.rejected)::bigint as rejected,
     sum(i.service_ms)::bigint as service_ms, sum(i.waited_ms)::bigint as waited_ms,
-    sum(i.waited_throttled_ms)::bigint as waited_throttled_ms, sum(i.database_ms)::bigint as database_ms,
-    sum(i.cpu_ms)::bigint as cpu_ms /* end */
+    sum(i.database_ms)::bigint as database_ms, sum(i.cpu_ms)::bigint as cpu_ms /* end */
   from sync.run_items i
   where i.run_id = r.run_id and r.finished_at is null
 ) t

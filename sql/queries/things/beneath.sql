@@ -33,10 +33,13 @@ select place, id, kind, name, state, coalesce(comments, case when kind = 'docume
     where d.organization_key = $1 and d.document_id = beneath.id
   ) end) as comments, at
 from (
-  select case when not active then 20 when failing_since is not null then 0 else 10 end + step as place, id, kind, name,
-    case when not active then 'not_in_catalog' when failing_since is not null then 'failing' when checked_at is null then 'never_checked'
-      when is_stale then 'stale' else 'good' end as state, comments, checked_at as at
-  from scopes
+  select case when not active then 20 when failing_since is not null then 0 else 10 end + step as place, s.id, s.kind, s.name,
+    case when not active then 'not_in_catalog' when failing_since is not null then 'failing' when r.is_held then 'removal_held'
+      when checked_at is null then 'never_checked' when is_stale then 'stale' when r.is_refused then 'removal_refused' else 'good' end as state,
+    comments, checked_at as at
+  from scopes s
+  left join collab_store.disputed_listings r on r.organization_id = $4
+    and case s.kind when 'userGroup' then r.organization_user_group_id when 'document' then r.document_id end = s.id
   union all
   select 30, coalesce(case when $7::text is null then user_id end, organization_user_group_id, document_id),
     case when $7 is null then 'user' when kind = 'document' then kind else 'userGroup' end, case when $7 is null then name else coalesce(document_name, user_group_name) end,

@@ -40,7 +40,7 @@ with versions as (
     and (f.document_id, f.annotation_id, f.organization_user_group_id) is not distinct from ($4, $5, $6)
   union all
   select r.first_seen_at, 'rejected', 'rejected' || r.rejected_record_id, r.run_id, null, null, null, null,
-    jsonb_build_object('reason', r.reason, 'goneAt', r.gone_at, 'setAsideAt', r.set_aside_at, 'setAsideBy', r.set_aside_by,
+    jsonb_build_object('reason', r.reason, 'isField', r.is_field, 'goneAt', r.gone_at, 'setAsideAt', r.set_aside_at, 'setAsideBy', r.set_aside_by,
       'setAsideReason', r.set_aside_reason)
   from sync.unstored_records r
   where $7 is null and r.organization_id = $3

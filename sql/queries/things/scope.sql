@@ -1,5 +1,5 @@
 -- One organization, user group, document or annotation, and its check: a single row, whichever of them the ids name. The run of
--- the check is the one whose claim of the batch began then, among the runs that were under way. That time passed through milliseconds.
+-- the check is the one whose claim of the batch began then, among the runs that were under way; the failing run, the last one that failed to fetch it. That time passed through milliseconds.
 -- Params: $1 organizationId, $2 documentId?, $3 annotationId?, $4 userGroupId?.
 -- Never null: organization_key, key, active, in_catalog, is_stale, users, annotations, comments, failing, authors, is_erasing.
 with place as (
@@ -24,7 +24,15 @@ select p.organization_key, p.key, s.name, s.active, s.in_catalog, s.checked_at, 
     where r.requested_at <= s.checked_at and r.requested_at > s.checked_at - interval '7 days'
       and coalesce(r.finished_at, 'infinity') >= s.checked_at and i.batch_key = p.batch_key
       and date_trunc('milliseconds', i.claimed_at) = date_trunc('milliseconds', s.checked_at)
-    limit 1) as run_id
+    limit 1) as run_id,
+  (select h.held_id from sync.held h
+    where $3::text is null and h.scope_key = p.key and (h.resolved_at is null or h.is_standing)
+      and h.kind = case when $4::text is not null then 'group' when $2::text is not null then 'document' else 'organization' end
+    limit 1) as held_id,
+  (select f.run_id from sync.failures f
+    where f.organization_id = $1 and f.resolved_at is null and f.document_id is not distinct from $2
+      and f.annotation_id is not distinct from $3 and f.organization_user_group_id is not distinct from $4
+    order by f.failure_id desc limit 1) as failing_run_id
 from place p
 cross join (
   select name, active, in_catalog, checked_at, failing_since, is_stale

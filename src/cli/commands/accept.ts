@@ -4,9 +4,9 @@ import type { Database } from '../../core/database/pool.ts'
 import * as holds from '../../core/database/statements/held.ts'
 import type { AcceptedHeld, HeldListing, RefusedHeld } from '../../documents/waiting.ts'
 import { UsageError } from '../../base/errors.ts'
-import { count, counted } from '../../documents/format.ts'
+import { count, counted, describeHeld } from '../../documents/format.ts'
 import { processUser } from '../../base/process-user.ts'
-import { decideHeld } from '../../core/sync/held.ts'
+import { countHeld, decideHeld, nothingHeld } from '../../core/sync/held.ts'
 import type { HeldChoice } from '../../core/sync/held.ts'
 import { note, print, printJson } from '../output.ts'
 import { heldTable } from '../run-details.ts'
@@ -47,23 +47,26 @@ export async function decide(
       after: null,
       limit: LISTINGS_SHOWN,
       mostUsers: USERS_NAMED,
+      isRefused: false,
     })
     if (dryRun && json) printJson(held)
-    else if (held.length > 0) show(held, state, dryRun ? print : note)
-    else if (dryRun) print('No held removal is pending approval.')
+    else if (held.length > 0) {
+      ;(dryRun ? print : note)(describeHeld(await countHeld({ database }, choice)))
+      show(held, state, dryRun)
+    } else if (dryRun) print(await nothingHeld({ database }, choice))
     if (dryRun) return
     const decision = { resolution: state, by: processUser(), reason }
-    const { listings, users, left, fault } = await decideHeld({ database }, choice, decision)
+    const { listings, people, left, fault } = await decideHeld({ database }, choice, decision)
     const { runId } = choice
     if (json)
       printJson(
         state === 'accepted'
-          ? ({ runId, accepted: listings, removed: users } satisfies AcceptedHeld)
-          : ({ runId, refused: listings, kept: users } satisfies RefusedHeld),
+          ? ({ runId, accepted: listings, removed: people } satisfies AcceptedHeld)
+          : ({ runId, refused: listings, kept: people } satisfies RefusedHeld),
       )
     else
       print(
-        `${counted(listings, 'listing')} ${state}: ${counted(users, 'user')} ${state === 'accepted' ? 'removed' : 'kept'}.${left === 0 ? '' : ` Not decided: ${counted(left, 'listing')}.`}`,
+        `The removal is ${state}: ${counted(people, 'person')} ${state === 'accepted' ? 'removed from' : 'kept in'} ${counted(listings, 'listing')}.${left === 0 ? '' : ` Not decided: ${counted(left, 'listing')}.`}`,
       )
     if (fault !== undefined) throw fault
   })
@@ -87,17 +90,23 @@ function checkUse(
     throw new UsageError('--reason is missing: it documents the decision.')
 }
 
+const WORDS = {
+  accepted: { does: 'removes', would: 'would remove' },
+  refused: { does: 'keeps', would: 'would keep' },
+} as const
+
 function show(
   held: readonly HeldListing[],
   state: ImportDecision['state'],
-  say: (text: string) => void,
+  isDryRun = false,
 ): void {
+  const say = isDryRun ? print : note
   say(heldTable(held))
   for (const { heldId, usersMissing, firstMissingUserIds } of held) {
     const more = usersMissing - firstMissingUserIds.length
     const names = firstMissingUserIds.map((userId) => JSON.stringify(userId)).join(', ')
-    const what = state === 'accepted' ? 'removes' : 'keeps'
-    say(`${heldId} ${what} ${names}${more > 0 ? ` and ${count(more)} more` : ''}`)
+    const what = WORDS[state][isDryRun ? 'would' : 'does']
+    say(`Listing ${heldId} ${what} ${names}${more > 0 ? ` and ${count(more)} more` : ''}`)
   }
 }
 
@@ -111,7 +120,7 @@ async function decideCatalog(
   if (json) printJson(decided)
   else if (state === 'accepted')
     print(
-      `The held import was accepted: ${counted(decided.deactivated, 'scope')} of the catalog are inactive now. The next import adds its new scopes.`,
+      `The held import was accepted: ${counted(decided.deactivated, 'scope')} of the catalog ${decided.deactivated === 1 ? 'is' : 'are'} inactive now. The next import adds its new scopes.`,
     )
   else print('The held import was refused. The catalog is unchanged.')
 }

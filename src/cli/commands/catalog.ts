@@ -1,3 +1,4 @@
+import * as z from 'zod'
 import { fileSource } from '../../features/catalog/file.ts'
 import { importCatalog } from '../../features/catalog/import.ts'
 import type { CatalogImport, ImportOptions } from '../../features/catalog/import.ts'
@@ -10,7 +11,9 @@ import type { HeldImport } from '../../features/catalog/held-import.ts'
 import type { RowOf } from '../../core/database/statement.ts'
 import * as catalog from '../../core/database/statements/catalog.ts'
 import { UsageError } from '../../base/errors.ts'
-import { count, counted, shorten, time } from '../../documents/format.ts'
+import { count, counted, scopePath, shorten, time } from '../../documents/format.ts'
+import type { PageRequest } from '../../documents/page.ts'
+import { readPage } from '../../client/listings.ts'
 import type { Store } from '../../worker/store.ts'
 import { EXIT } from '../exit.ts'
 import { heading, note, paint, print, printJson, progressNotes } from '../output.ts'
@@ -57,20 +60,39 @@ export async function catalogRefresh({ prune, ...options }: LoadOptions): Promis
   })
 }
 
-/** `collab-sync catalog show`. */
-export async function catalogShow({ json }: { json?: boolean }): Promise<number> {
+/** `collab-sync catalog show`: its size, the last imports, and what the held one lacks. */
+export async function catalogShow({
+  json,
+  ...request
+}: PageRequest & { json?: boolean }): Promise<number> {
   return withTables({ name: 'catalog show' }, async ({ database }) => {
     const size = await countCatalog(database)
     const imports = await catalog.recentImports.all(database, { limit: IMPORTS_SHOWN })
-    if (json) return printJson({ ...size, imports })
+    const lacking = await readPage(request, {
+      name: 'lacking',
+      key: LackingKey,
+      read: (_, after, limit) => {
+        const [afterId, afterPosition] = after ?? [null, null]
+        return catalog.listLacking.all(database, { afterId, afterPosition, limit })
+      },
+      keyOf: ({ lackingId, position }): z.output<typeof LackingKey> => [lackingId, position],
+    })
+    const items = lacking.items.map(({ lackingId: _id, position: _position, ...ids }) => ids)
+    if (json) return printJson({ ...size, imports, lacking: { ...lacking, items } })
     if (size.active.organizations === 0)
       return print('The catalog is empty. Fill it with: collab-sync catalog import FILE.')
     print(table(['catalog', ...numberColumns('active', 'inactive')], rowsOf(size)))
     if (imports.length > 0) print(`${heading('Imports')}\n${importsTable(imports)}`)
+    if (items.length > 0)
+      print(
+        [heading('The held import lacks'), ...items.map((ids) => `  ${scopePath(ids)}`)].join('\n'),
+      )
+    if (lacking.nextCursor !== null) note(`Next page: --cursor ${lacking.nextCursor}`)
   })
 }
 
 const IMPORTS_SHOWN = 5
+const LackingKey = z.tuple([z.int(), z.int()]).readonly()
 const CATALOG_SQL = { name: 'CATALOG_SQL', unit: 'row' } as const
 
 interface LoadOptions {
@@ -123,7 +145,7 @@ function describeHeld(name: string, held: HeldImport, isDryRun: boolean): string
   const some = `, and more than 10 % of ${all}`
   const what = `${name} lacks ${count(lacking)} of the ${counted(scopes, 'scope')} in the catalog${organizations === 0 ? '' : some}.`
   if (isRefused)
-    return `${what} The catalog is unchanged, because an import that lacks the same scopes was refused.`
+    return `${what} The catalog ${isDryRun ? 'would be' : 'is'} unchanged, because an import that lacks the same scopes was refused.`
   if (isDryRun) return `${what} The import would be held.`
   return `${what} The import is held, and the catalog is unchanged. To apply it: collab-sync accept --catalog ${importId}. To discard it: collab-sync refuse --catalog ${importId}.`
 }

@@ -14,6 +14,7 @@ import { readDemoSettings } from '../../settings/demo.ts'
 import type { Store } from '../../worker/store.ts'
 import { printDemoReports, readDemoReports } from '../demo-reports.ts'
 import { EXIT, exitCodeOf } from '../exit.ts'
+import { FIRST_STEPS } from '../help.ts'
 import { heading, paint, print, printJson } from '../output.ts'
 import { progressStyle } from '../progress.ts'
 import { requireRunDetails } from '../../client/runs.ts'
@@ -126,7 +127,7 @@ const WORDS: Record<ChangeKind, string> = {
   edit: 'comments edited',
   addComment: 'added',
   deleteComment: 'deleted',
-  restoreComment: 'restored',
+  restoreComment: 'of them restored',
   addUser: 'users joined',
   removeUser: 'left',
   renameUser: 'renamed',
@@ -149,8 +150,6 @@ function nextSteps({ settings }: AppOpening): string {
     '  collab-sync serve --demo          serves the pages on http://127.0.0.1:8080',
     `  (while serve is running, any client can connect; the password is in ${passwordFile})`,
     heading('Sync your own data'),
-    '  1. write COLLAB_API_URL, COLLAB_API_KEY and COLLAB_AUTH_TOKEN into .env (see .env.example)',
-    '  2. set DATABASE_URL to your PostgreSQL, or use the embedded one; it is separate from that of the demo',
-    '  3. run collab-sync doctor, migrate, catalog import FILE and run',
+    FIRST_STEPS,
   ].join('\n')
 }

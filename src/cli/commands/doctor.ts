@@ -3,14 +3,16 @@ import { hasEmbeddedPostgres } from '../../worker/embedded/home.ts'
 import { counted } from '../../documents/format.ts'
 import type { Log } from '../../base/log.ts'
 import { printable } from '../../base/printable.ts'
+import { readSettings } from '../../settings/settings.ts'
 import type { ServiceSettings } from '../../settings/settings.ts'
 import type { Settings } from '../../settings/table.ts'
 import { openStore } from '../../worker/store.ts'
 import { checkStore } from '../doctor/check-database.ts'
+import { testNotify } from '../doctor/check-notify.ts'
 import { checkQueue } from '../doctor/check-queue.ts'
 import { checkService } from '../doctor/check-service.ts'
-import { checkNotify, checkSettings } from '../doctor/check-settings.ts'
-import { broken, guarded, ok } from '../doctor/finding.ts'
+import { checkSettings } from '../doctor/check-settings.ts'
+import { broken, guarded, next, skip } from '../doctor/finding.ts'
 import type { Finding } from '../doctor/finding.ts'
 import { EXIT } from '../exit.ts'
 import { note, paint, print, printJson } from '../output.ts'
@@ -18,100 +20,85 @@ import { quietLog } from '../with-store.ts'
 
 /** Time limit for PostgreSQL and Redis. The service gets the rest of WHOLE_MS. */
 const PATIENCE_MS = 2_500
-/** Shorter than the connection's limit, so that each check reports its own error. */
-const CHECK_MS = PATIENCE_MS - 100
 /** Time limit of a connection: shorter, so that a full server reports its reason. */
 const WAIT_MS = PATIENCE_MS / 2
 const WHOLE_MS = 4_000
 const SERVICE_LEAST_MS = 1_500
 
-/** `collab-sync doctor`: checks everything that a run needs. Exit code 2 if a run would fail. */
-export async function doctor({ json }: { json?: boolean }): Promise<number> {
-  const startedAtMs = performance.now()
-  const checked = checkSettings(process.env)
-  const findings = [...checked.findings]
-  if (checked.settings !== null) {
-    const { settings, usable } = checked
-    const log = quietLog(settings)
-    const { redisUrl, queuePrefix: prefix } = settings
-    const withQueue = usable.has('queue')
-    const onRedis =
-      withQueue && redisUrl !== undefined
-        ? checkQueue({ kind: 'redis', url: redisUrl, prefix }, { log, patienceMs: PATIENCE_MS })
-        : null
-    const organizationId = usable.has('database')
-      ? await checkTables(settings, withQueue && onRedis === null, findings, log)
-      : null
-    findings.push(...((await onRedis) ?? []))
-    if (usable.has('service')) {
-      const leftMs = Math.round(WHOLE_MS - (performance.now() - startedAtMs))
-      const timeoutMs = Math.max(leftMs, SERVICE_LEAST_MS)
-      findings.push(
-        ...(await guarded('service', WHOLE_MS, () =>
-          checkService(settings as ServiceSettings & Settings, organizationId, timeoutMs),
-        )),
-      )
-    }
-  }
-  if (json) printJson({ ok: !findings.some(({ state }) => state === 'fail'), findings })
+/**
+ * `collab-sync doctor`: checks everything that a run needs. With `notify`, it sends a test message to each receiver instead.
+ * Exit code 2 if a run would fail, or a receiver does not accept the message.
+ */
+export async function doctor(options: { json?: boolean; notify?: boolean }): Promise<number> {
+  const findings = await (options.notify
+    ? testNotify(readSettings(process.env, { need: ['http'] }))
+    : checkAll())
+  const isOk = !findings.some(({ state }) => state === 'fail')
+  if (options.json) printJson({ ok: isOk, findings })
   else print(describe(findings))
-  return findings.some(({ state }) => state === 'fail') ? EXIT.usage : EXIT.done
+  return isOk ? EXIT.done : EXIT.usage
 }
 
-/** @returns an organization of the catalog for the call to the service; null if there is none */
+async function checkAll(): Promise<Finding[]> {
+  const startedAtMs = performance.now()
+  const { findings, settings, wrong } = checkSettings(process.env)
+  if (settings === null) return [...findings, skip('service')]
+  const log = quietLog(settings)
+  const { redisUrl, queuePrefix: prefix } = settings
+  const withQueue = !wrong.has('queue')
+  const onRedis =
+    withQueue && redisUrl !== undefined
+      ? checkQueue({ kind: 'redis', url: redisUrl, prefix }, { log, patienceMs: PATIENCE_MS })
+      : null
+  const { found, organizationId = null } = wrong.has('database')
+    ? { found: [skip('PostgreSQL')] }
+    : await checkTables(settings, withQueue && onRedis === null, log)
+  const queue = withQueue ? await onRedis : [skip('queue')]
+  const leftMs = Math.round(WHOLE_MS - (performance.now() - startedAtMs))
+  const timeoutMs = Math.max(leftMs, SERVICE_LEAST_MS)
+  const service = wrong.has('service')
+    ? [skip('service')]
+    : await guarded('service', WHOLE_MS, () =>
+        checkService(settings as ServiceSettings & Settings, organizationId, timeoutMs),
+      )
+  return [...findings, ...found, ...(queue ?? []), ...service]
+}
+
+/** Checks PostgreSQL, and the queue if it is there. @returns also an organization of the catalog for the call to the service */
 async function checkTables(
   settings: Settings,
   withQueue: boolean,
-  findings: Finding[],
   log: Log,
-): Promise<string | null> {
+): Promise<{ found: Finding[]; organizationId?: string | undefined }> {
   const isEmbedded = settings.databaseUrl === undefined
   if (isEmbedded && !hasEmbeddedPostgres(settings.home)) {
-    findings.push(
-      ok(
-        'PostgreSQL',
-        `not created yet: collab-sync migrate creates an embedded one in ${settings.home}; set DATABASE_URL to use your own`,
-      ),
-    )
-    return null
+    const missing = `not created yet: migrate creates an embedded one in ${settings.home}; set DATABASE_URL to use your own`
+    return { found: [next('PostgreSQL', missing, 'collab-sync migrate')] }
   }
   // Starting an embedded one takes longer.
   const patience = isEmbedded ? undefined : AbortSignal.timeout(PATIENCE_MS)
-  try {
-    const store = await openStore(settings, {
-      log,
-      applicationName: 'doctor',
-      say: note,
-      signal: patience,
-      waitMs: WAIT_MS,
-    })
-    try {
-      const checked = await checkStore(store, settings, CHECK_MS)
-      findings.push(...checked.findings)
-      // Do not report the same fault twice.
-      const isReported = !checked.isReachable && store.queuePlace.url === store.databaseUrl
-      if (withQueue && !isReported)
-        findings.push(...(await checkQueue(store.queuePlace, { log, patienceMs: CHECK_MS })))
-      if (!checked.hasTables) return null
-      findings.push(
-        ...(await guarded('notify', CHECK_MS, () =>
-          checkNotify(store.database, settings.notifyUrls ?? []),
-        )),
-      )
-      return (await catalog.anyOrganization.first(store.database))?.organizationId ?? null
-    } finally {
-      await store.close()
-    }
-  } catch (error) {
-    findings.push(broken('PostgreSQL', error))
-    return null
-  }
+  const opening = { log, applicationName: 'doctor', say: note, signal: patience, waitMs: WAIT_MS }
+  const store = await openStore(settings, opening).catch((error: unknown) => error as Error)
+  if (store instanceof Error) return { found: [broken('PostgreSQL', store, PATIENCE_MS)] }
+  const { findings, isReachable } = await checkStore(store, settings, PATIENCE_MS)
+  // Do not report the same fault twice.
+  const isReported = !isReachable && store.queuePlace.url === store.databaseUrl
+  const queue =
+    withQueue && !isReported
+      ? await checkQueue(store.queuePlace, { log, patienceMs: PATIENCE_MS })
+      : []
+  // Its failure is that of a check above.
+  const organization = await catalog.anyOrganization.first(store.database).catch(() => undefined)
+  await store.close().catch(() => {})
+  return { found: [...findings, ...queue], ...organization }
 }
 
 const MARKS: Record<Finding['state'], string> = {
   ok: paint.green('ok  '),
   warn: paint.yellow('warn'),
   fail: paint.red('fail'),
+  next: paint.cyan('next'),
+  skip: paint.yellow('skip'),
 }
 
 function describe(findings: readonly Finding[]): string {
@@ -125,5 +112,8 @@ function describe(findings: readonly Finding[]): string {
   const countOf = (state: Finding['state']) =>
     findings.filter((each) => each.state === state).length
   const verdict = `${counted(countOf('fail'), 'problem')}, ${counted(countOf('warn'), 'warning')}.`
-  return [...lines, '', paint.bold(verdict)].join('\n')
+  const isBroken = countOf('fail') > 0
+  const step = isBroken ? undefined : findings.find(({ state }) => state === 'next')?.fix
+  const after = step === undefined ? '' : ` Next: ${step}`
+  return [...lines, '', paint.bold(verdict + after)].join('\n')
 }

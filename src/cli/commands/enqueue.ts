@@ -3,7 +3,7 @@ import type { Database } from '../../core/database/pool.ts'
 import type { RequestedRun } from '../../documents/run.ts'
 import { startRun } from '../../core/run/start.ts'
 import { outsideTraces } from '../../base/trace.ts'
-import { EXIT, exitCodeOf } from '../exit.ts'
+import { EXIT, exitCodeOf, reportNothingFails } from '../exit.ts'
 import { note, noteNotDelivered, print, printJson } from '../output.ts'
 import { followRun, progressStyle } from '../progress.ts'
 import { printRun } from '../run-details.ts'
@@ -25,7 +25,7 @@ export async function enqueue(
     if (!options.json) print(runId)
     if (options.wait) return outsideTraces(() => wait(database, runId, options))
     if (options.json) printJson({ runId, isNew: true, isDelivered } satisfies RequestedRun)
-  })
+  }).catch((error: unknown) => reportNothingFails(error, { ...options, say: note }))
 }
 
 /** The summary goes to stderr, so that stdout contains only the ID. */

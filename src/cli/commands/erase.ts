@@ -1,7 +1,7 @@
 import { openDatabase } from '../../core/database/pool.ts'
 import { eraseUser } from '../../features/privacy/erase/erase-user.ts'
 import { UsageError } from '../../base/errors.ts'
-import { count, counted } from '../../documents/format.ts'
+import { count, counted, time } from '../../documents/format.ts'
 import { facts, note, print, printJson } from '../output.ts'
 import { withTables } from '../with-store.ts'
 
@@ -32,9 +32,7 @@ export async function eraseCommand(
     }).finally(() => queueDatabase?.end())
     if (done.isResumed) note('An interrupted erasure of this person was continued.')
     if (json) return printJson(done)
-    print(
-      `Erased at ${done.erasedAt.toISOString()} (erasure_id ${done.erasureId} in sync.erasures).\n`,
-    )
+    print(`Erased at ${time(done.erasedAt)} (erasure_id ${done.erasureId} in sync.erasures).\n`)
     print(
       facts([
         ['pseudonym', done.pseudonym],

@@ -1,9 +1,9 @@
 import { UsageError } from '../../base/errors.ts'
-import { count, counted, scopePath } from '../../documents/format.ts'
+import { count, counted, describeRejected, scopePath } from '../../documents/format.ts'
 import { printable } from '../../base/printable.ts'
 import { planRun } from '../../features/check/plan.ts'
 import type { PlannedRun, PlannedScope } from '../../features/check/plan.ts'
-import { EXIT } from '../exit.ts'
+import { EXIT, reportNothingFails } from '../exit.ts'
 import { facts, print } from '../output.ts'
 import { checkRequest, requestOf } from '../requested-scope.ts'
 import type { RequestOptions } from '../scope-options.ts'
@@ -27,7 +27,7 @@ export async function plan(options: RequestOptions & { json?: boolean }): Promis
     } finally {
       forget()
     }
-  })
+  }).catch((error: unknown) => reportNothingFails(error, { ...options, say: print }))
 }
 
 const TEXT_PAGE = {
@@ -38,7 +38,7 @@ const TEXT_PAGE = {
     const { scopes, failed, received, unchanged, calls } = planned
     print(
       facts([
-        ['would be', describeChanges({ ...planned, failure: null }) || 'nothing changed'],
+        ['changes', describeChanges({ ...planned, failure: null }) || 'none'],
         ['records', `${count(received)} received, ${count(unchanged)} unchanged`],
         ['scopes', `${count(scopes)} fetched, ${count(failed)} failed`],
         ['calls', count(calls)],
@@ -62,15 +62,18 @@ function jsonPage(): typeof TEXT_PAGE {
 }
 
 function describeChanges(
-  changes: Pick<PlannedScope, 'added' | 'changed' | 'removed' | 'held' | 'rejected' | 'failure'>,
+  changes: Pick<
+    PlannedScope,
+    'added' | 'changed' | 'removed' | 'held' | 'rejected' | 'fieldsRejected' | 'failure'
+  >,
 ): string {
-  const { added, changed, removed, held, rejected, failure } = changes
+  const { added, changed, removed, held, rejected, fieldsRejected: fields, failure } = changes
   return [
     added > 0 ? `${count(added)} added` : '',
     changed > 0 ? `${count(changed)} changed` : '',
     removed > 0 ? `${count(removed)} removed` : '',
     held > 0 ? `${counted(held, 'removal')} held` : '',
-    rejected > 0 ? `${count(rejected)} rejected` : '',
+    rejected > 0 ? `${describeRejected(rejected - fields, fields)} rejected` : '',
     failure === null ? '' : `failed: ${printable(failure)}`,
   ]
     .filter(Boolean)

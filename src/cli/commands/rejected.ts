@@ -21,7 +21,7 @@ export async function rejectedList(
 ): Promise<number> {
   const { setAside = false, limit, json } = options
   return withTables({ name: 'rejected' }, async ({ database }) => {
-    const runId = options.run === undefined ? null : await findRun(database, options.run)
+    const runId = options.run === undefined ? null : await findRun(database, options.run, '--run')
     const records = await rejected.list.all(database, {
       runId,
       isSetAside: setAside,
@@ -48,7 +48,9 @@ export async function rejectedResolve(
     throw new UsageError(`ID must be a number, not ${JSON.stringify(wrong)}.`)
   return withTables({ name: 'rejected' }, async ({ database }) => {
     const choice =
-      run === undefined ? { ids: ids.map(Number) } : { runId: await findRun(database, run) }
+      run === undefined
+        ? { ids: ids.map(Number) }
+        : { runId: await findRun(database, run, '--run') }
     const as = { by: processUser(), reason: reason ?? null }
     const changed = await resolveRejected(database, choice, as)
     if (json) printJson({ changed } satisfies SetAsideDone)

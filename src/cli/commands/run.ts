@@ -9,8 +9,8 @@ import { startRun } from '../../core/run/start.ts'
 import type { StartedRun } from '../../core/run/start.ts'
 import { outsideTraces } from '../../base/trace.ts'
 import { startWorker } from '../../worker/worker.ts'
-import { exitCodeOf } from '../exit.ts'
-import { note, noteNotDelivered } from '../output.ts'
+import { exitCodeOf, reportNothingFails } from '../exit.ts'
+import { note, noteNotDelivered, print } from '../output.ts'
 import { followRun, progressStyle } from '../progress.ts'
 import type { ProgressStyle } from '../progress.ts'
 import { printRun } from '../run-details.ts'
@@ -34,7 +34,7 @@ export async function run(options: RequestOptions & { json?: boolean }): Promise
     return exitCodeOf(status)
   }).catch((error: unknown) => {
     stop.starting.throwIfAborted()
-    throw error
+    return reportNothingFails(error, { ...options, say: print })
   })
 }
 

@@ -16,13 +16,13 @@ export async function scheduleShow({ json }: Json): Promise<number> {
   return onSchedule({ json }, (schedule) => schedule.getSchedule())
 }
 
-/** `collab-sync schedule set CRON`. @param fields of the pattern; several arguments if the user did not quote it */
+/** `collab-sync schedule set PATTERN`. @param fields of the pattern; several arguments if the user did not quote it */
 export async function scheduleSet(
   fields: string[],
   { tz, json }: Json & { tz?: string },
 ): Promise<number> {
   const to = {
-    cron: checked(cronPattern, fields.join(' '), 'CRON'),
+    cron: checked(cronPattern, fields.join(' '), 'PATTERN'),
     timeZone: checked(timeZone.optional(), tz, '--tz'),
   }
   return onSchedule({ json, creates: true }, (schedule) => schedule.setSchedule(to))

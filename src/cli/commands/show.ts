@@ -145,6 +145,9 @@ function describe(thing: Thing, limit: number | undefined): string {
   return [
     `${KIND_NAMES[kind]} ${paint.bold(scopePath(ids))}${called}: ${painted(why.state)}`,
     `  ${printable(why.sentence)}${byRun(why.runId)}`,
+    ...(thing.removal === null || kind === 'user'
+      ? []
+      : [`  ${paint.yellow(printable(thing.removal.sentence))}${byRun(thing.removal.runId)}`]),
     ...(thing.isErasing
       ? [`  ${paint.yellow('An erasure is in progress: some texts may not be rewritten yet.')}`]
       : []),
@@ -152,6 +155,9 @@ function describe(thing: Thing, limit: number | undefined): string {
     facts([
       ...factsOf(thing).map(([label, value]) => [label, factText(value)] as const),
       ['Checked', `${checked.sentence}${byRun(checked.runId)}`],
+      ...(checked.failing === null
+        ? []
+        : [['Failing', `${checked.failing}${byRun(checked.failingRunId)}`] as const]),
       ['Next check', checked.next],
     ]),
     heading('Events, newest first'),

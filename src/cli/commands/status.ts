@@ -19,17 +19,18 @@ import {
   counted,
   describeOrganizations,
   describeRequest,
+  describeStale,
   duration,
-  shorten,
   shortId,
+  shorten,
   time,
 } from '../../documents/format.ts'
 import { printable } from '../../base/printable.ts'
 import type { Settings } from '../../settings/table.ts'
 import { facts, heading, paint, print, printJson } from '../output.ts'
 import { numberColumns, table } from '../table.ts'
-import { failuresTable, LEFT_ALONE, paintedStatus, printRun } from '../run-details.ts'
-import { refreshLines, staleParts } from '../refresh-details.ts'
+import { failuresTable, leftAlone, paintedStatus, printRun } from '../run-details.ts'
+import { refreshLines } from '../refresh-details.ts'
 import { findRun } from '../requested-scope.ts'
 import { withTables } from '../with-store.ts'
 
@@ -97,6 +98,7 @@ async function readOverview(database: Database, settings: Settings, limit: numbe
 
 function describe(overview: Overview): string {
   const { attention, freshness, memberChanges, runs } = overview
+  const leftRuns = runs.filter(({ workersGone }) => workersGone)
   return [
     facts([
       ['catalog', describeFreshness(overview)],
@@ -108,7 +110,7 @@ function describe(overview: Overview): string {
     ...(attention.length === 0 ? [] : [heading('Needs attention'), ...attention.flatMap(linesOf)]),
     heading('Runs'),
     runs.length === 0 ? '  None yet. Start one with: collab-sync run' : runsTable(runs),
-    ...(runs.some(({ workersGone }) => workersGone) ? [`  ${paint.yellow(LEFT_ALONE)}`] : []),
+    ...(leftRuns.length > 0 ? [`  ${paint.yellow(leftAlone(leftRuns))}`] : []),
     ...(memberChanges.length === 0
       ? []
       : [
@@ -123,9 +125,10 @@ function describe(overview: Overview): string {
 const URGENCY_PAINT = { high: paint.red, medium: paint.yellow, low: paint.cyan }
 
 function linesOf(row: AttentionByKind): string[] {
-  const { urgency, sentence, organizations, words, fix } = row
+  const { urgency, sentence, since, organizations, words, fix } = row
   return [
     `  ${URGENCY_PAINT[urgency](printable(sentence))}`,
+    ...(since === null ? [] : [`    since ${time(since)}`]),
     ...(organizations > 1 ? [`    ${printable(describeOrganizations(row))}`] : []),
     ...(words === null ? [] : [`    ${printable(words)}`]),
     `    ${fix}`,
@@ -137,7 +140,7 @@ function describeFreshness({ freshness, readAt }: Overview): string {
   if (scopes === 0) return 'empty'
   const size = `${counted(scopes, 'scope')} (${counted(annotations, 'annotation')})`
   const paintStale = failing > 0 ? paint.red : paint.yellow
-  const parts = stale > 0 ? [paintStale(`${count(stale)} stale (${staleParts(freshness)})`)] : []
+  const parts = stale > 0 ? [paintStale(`${count(stale)} stale (${describeStale(freshness)})`)] : []
   const age =
     oldestCheck === null
       ? 'none checked yet'

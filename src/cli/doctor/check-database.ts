@@ -1,11 +1,10 @@
 import { readRefresh } from '../../client/freshness.ts'
-import { readSchedule } from '../../client/schedule.ts'
 import { countCatalog } from '../../features/catalog/catalog-change.ts'
 import { DEAD_AFTER_S } from '../../core/database/claims.ts'
 import { readHeldBack } from '../../features/export/changes.ts'
 import { requireDefinitions } from '../../core/database/definitions.ts'
-import { requireSchema } from '../../core/database/schema.ts'
-import { checkDatabase, codeOf, describeDatabase } from '../../core/database/connection-errors.ts'
+import { readApplied, requireSchema } from '../../core/database/schema.ts'
+import { checkDatabase, describeDatabase } from '../../core/database/connection-errors.ts'
 import { rolledBack } from '../../core/database/pool.ts'
 import type { Database } from '../../core/database/pool.ts'
 import type { RowOf } from '../../core/database/statement.ts'
@@ -13,14 +12,15 @@ import * as attention from '../../core/database/statements/attention.ts'
 import * as serverStatements from '../../core/database/statements/server.ts'
 import * as stored from '../../core/database/statements/definitions.ts'
 import * as workers from '../../core/database/statements/workers.ts'
-import { counted, duration, time } from '../../documents/format.ts'
+import { counted, duration } from '../../documents/format.ts'
 import { inTime } from '../../core/queue/queue.ts'
 import { RATE_LIMIT_NAME } from '../../core/rate-limit/limiter.ts'
 import { postgresStore } from '../../core/rate-limit/stores.ts'
 import type { Settings } from '../../settings/table.ts'
 import type { Store } from '../../worker/store.ts'
 import { describeHolder } from '../commands/changes.ts'
-import { broken, fail, guarded, ok, warn } from './finding.ts'
+import { checkNotify } from './check-notify.ts'
+import { broken, fail, isAway, next, ok, warn } from './finding.ts'
 import type { Finding } from './finding.ts'
 
 /** With the queue in PostgreSQL, a larger clock difference orders events wrongly. */
@@ -28,63 +28,58 @@ const SKEW_WARN_MS = 1_000
 /** An even larger one takes jobs from workers that process them: locks last 15 s. */
 const SKEW_FAIL_MS = 10_000
 
-export interface CheckedDatabase {
-  readonly findings: Finding[]
-  readonly isReachable: boolean
-  /** True if the tables exist and have this version. */
-  readonly hasTables: boolean
-}
-
 /**
- * Checks the connection to PostgreSQL, its version, rights, tables, clock, catalog and schedule, and writes and rolls back a row.
- * @param patienceMs of each check
+ * Checks the connection to PostgreSQL, its version, rights, tables, clock and catalog, and writes and rolls back a row.
+ * If it stops responding meanwhile, its own row reports this, and the checks without a response have no row.
+ * @param patienceMs of each check; the caller's signal may limit all of them
  */
 export async function checkStore(
   store: Store,
   settings: Settings,
   patienceMs: number,
-): Promise<CheckedDatabase> {
+): Promise<{ findings: Finding[]; isReachable: boolean }> {
   const { database } = store
-  const check = (name: string, work: () => Promise<Finding | Finding[]>) =>
-    guarded(name, patienceMs, work)
-  let server: Server
-  try {
-    server = await inTime(
-      checkDatabase(database).then(() => describeServer(database)),
-      patienceMs,
-    )
-  } catch (error) {
-    return { findings: [broken('PostgreSQL', error)], isReachable: false, hasTables: false }
+  const place = describeDatabase(database)
+  const lost: { name: string; error: unknown }[] = []
+  const check = async (name: string, work: () => Promise<Finding | Finding[]>) => {
+    try {
+      return [await inTime(work(), patienceMs)].flat()
+    } catch (error) {
+      if (!isAway(error)) return [broken(name, error, patienceMs)]
+      lost.push({ name, error })
+      return []
+    }
   }
+  const opening = checkDatabase(database).then(() => describeServer(database))
+  const server = await inTime(opening, patienceMs).catch((error: unknown) => error as Error)
+  if (server instanceof Error)
+    return { findings: [broken('PostgreSQL', server, patienceMs, place)], isReachable: false }
   const schema = await check('tables', () => tables(database))
-  const hasTables = schema.every(({ state }) => state === 'ok')
-  const checks = hasTables
+  const checks = schema.some(({ state }) => state === 'ok')
     ? await Promise.all([
         check('writes', () => writes(database)),
         check('definitions', () => definitions(database, settings)),
         check('catalog', () => catalog(database)),
         check('refresh', () => checkRefresh(database)),
-        check('schedule', () => schedule(database, settings)),
         check('workers', () => frozenWorkers(database)),
-        check('attention', () => openProblems(database)),
+        check('open problems', () => openProblems(database)),
         check('feed of changes', () => heldBackFeed(database)),
+        check('notify', () => checkNotify(database, settings.notifyUrls ?? [])),
       ])
-    : []
-  return {
-    findings: [
-      ok(
-        'PostgreSQL',
-        `${server.version} at ${describeDatabase(database)}, role ${server.role}, ${server.size}`,
-      ),
-      ...(hasTables ? [] : rights(server)),
-      ...schema,
-      clock(server, store),
-      ...(await check('collation', () => checkCollation(database, server.version))),
-      ...checks.flat(),
-    ],
-    isReachable: true,
-    hasTables,
-  }
+    : [schema.length > 0 ? rights(server) : []]
+  const others = [
+    ...schema,
+    clock(server, store),
+    ...(await check('collation', () => checkCollation(database, server.version))),
+    ...checks.flat(),
+  ]
+  const [first] = lost
+  const names = lost.map(({ name }) => name).join(', ')
+  const connection =
+    first === undefined
+      ? ok('PostgreSQL', `${server.version} at ${place}, role ${server.role}, ${server.size}`)
+      : broken('PostgreSQL', first.error, patienceMs, `${place}, during the check of ${names}`)
+  return { findings: [connection, ...others], isReachable: first === undefined }
 }
 
 /** The server, and the rights of the role. `size` is that of the database, such as `12 MB`. */
@@ -116,26 +111,16 @@ async function writes(database: Database): Promise<Finding> {
     waiting: null,
     settings: null,
   }
-  try {
-    await rolledBack(database, async (client) => {
-      await workers.heartbeat.run(client, row)
-      await postgresStore(client, RATE_LIMIT_NAME).pause(0)
-    })
-    return ok('writes', 'a row was written and rolled back')
-  } catch (error) {
-    const fix = WRITE_FIXES[codeOf(error) ?? '']
-    if (fix === undefined) throw error
-    return fail('writes', `PostgreSQL refuses writes: ${(error as Error).message}`, fix)
-  }
-}
-
-const WRITE_FIXES: Record<string, string> = {
-  '25006': 'set DATABASE_URL to the primary, or turn off default_transaction_read_only',
-  '42501': 'use the role that ran collab-sync migrate',
-  '53100': 'free disk space on the server of PostgreSQL',
+  await rolledBack(database, async (client) => {
+    await workers.heartbeat.run(client, row)
+    await postgresStore(client, RATE_LIMIT_NAME).pause(0)
+  })
+  return ok('writes', 'a row was written and rolled back')
 }
 
 async function tables(database: Database): Promise<Finding> {
+  const applied = await readApplied(database).catch(() => null)
+  if (applied?.length === 0) return next('tables', 'they do not exist yet', 'collab-sync migrate')
   await requireSchema(database)
   return ok('tables', 'have this version')
 }
@@ -187,9 +172,8 @@ export async function checkCollation(database: Database, version: string): Promi
 
 async function catalog(database: Database): Promise<Finding> {
   const { active } = await countCatalog(database)
-  if (active.organizations === 0) {
-    return warn('catalog', 'empty: there is nothing to sync', 'collab-sync catalog import FILE')
-  }
+  if (active.organizations === 0)
+    return next('catalog', 'empty: there is nothing to sync', 'collab-sync catalog import FILE')
   const parts = [
     counted(active.organizations, 'organization'),
     counted(active.documents, 'document'),
@@ -221,49 +205,34 @@ export async function checkRefresh(database: Database): Promise<Finding[]> {
   return [ok('refresh', `${budget} calls per second check every scope within ${bound}`)]
 }
 
-async function schedule(database: Database, settings: Settings): Promise<Finding> {
-  const { cron, timeZone, next } = await readSchedule(database, settings)
-  if (cron === null || next === null) {
-    return warn('schedule', 'no nightly run is scheduled', 'collab-sync schedule set "0 2 * * *"')
-  }
-  return ok('schedule', `${cron} (${timeZone}), next at ${time(next)} if a worker is running`)
-}
-
 async function frozenWorkers(database: Database): Promise<Finding[]> {
   const known = await workers.read.all(database, { deadAfterS: DEAD_AFTER_S })
   const frozen = known.filter(({ holdsTransaction }) => holdsTransaction)
-  return frozen.map(({ workerId }) =>
+  if (frozen.length === 0) return []
+  return [
     warn(
       'workers',
-      `${workerId} has no heartbeat and an open transaction, which can block other workers`,
+      `without a heartbeat but with an open transaction, which can block other workers: ${frozen.map(({ workerId }) => workerId).join(', ')}`,
       'resume or end that process; a live worker terminates its session within 30 seconds',
     ),
-  )
+  ]
 }
 
-/** Checks that report open problems, by kind of problem. `fix` replaces the advice to run doctor. */
-const PROBLEMS: Readonly<Record<string, { check: string; fix?: string }>> = {
-  failing: { check: 'freshness' },
-  overdue: { check: 'freshness' },
-  never_checked: { check: 'freshness' },
-  worker_blocked: {
-    check: 'workers',
-    fix: 'fix the problem that it names; the worker then continues',
-  },
-  refresh_paused: {
-    check: 'refresh',
-    fix: 'fix the problem that it names; refresh then continues',
-  },
-  settings_differ: { check: 'workers' },
-}
+/** Kinds of open problems that a row of doctor checks now. */
+const CHECKED_NOW = new Set(['catalog_empty', 'credentials', 'unreachable'])
 
+/** The open problems that `status` shows, one row for each kind. */
 async function openProblems(database: Database): Promise<Finding[]> {
   const rows = await attention.byKind.all(database)
-  return rows.flatMap(({ kind, sentence, words, fix }) => {
-    const of = PROBLEMS[kind]
-    const found = [sentence, words].filter(Boolean).join(' ')
-    return of === undefined ? [] : [warn(of.check, found, of.fix ?? fix)]
-  })
+  return rows
+    .filter(({ kind }) => !CHECKED_NOW.has(kind))
+    .map(({ kind, sentence, words, fix }) =>
+      warn(
+        kind.replaceAll('_', ' '),
+        [sentence, words].filter(Boolean).join(' '),
+        fix.includes('collab-sync doctor') ? 'fix the problem that it names' : fix,
+      ),
+    )
 }
 
 /** Most younger transactions end soon. */

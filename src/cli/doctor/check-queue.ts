@@ -4,12 +4,12 @@ import * as server from '../../core/database/statements/server.ts'
 import { EnvironmentError, UsageError } from '../../base/errors.ts'
 import type { Log } from '../../base/log.ts'
 import type { QueuePlace } from '../../core/queue/backend.ts'
-import { openQueue, refusalOf } from '../../core/queue/queue.ts'
+import { inTime, openQueue, refusalOf } from '../../core/queue/queue.ts'
 import { onRedis, redisInfo, requireVersion } from '../../core/queue/redis.ts'
 import type { RedisPlace } from '../../core/queue/redis.ts'
 import { RATE_LIMIT_NAME } from '../../core/rate-limit/limiter.ts'
 import { redisStore } from '../../core/rate-limit/stores.ts'
-import { broken, fail, guarded, ok, warn } from './finding.ts'
+import { broken, fail, guarded, isAway, next, ok, warn } from './finding.ts'
 import type { Finding } from './finding.ts'
 
 /** Checks the connection, version, memory and persistence of the queue, and adds and removes a job. @param patienceMs of each check */
@@ -24,10 +24,10 @@ export async function checkQueue(
   )
   if (found.some(({ check, state }) => check === 'queue' && state !== 'ok')) return found
   const [jobs, limit] = await Promise.all([
-    guarded('jobs', patienceMs, () => checkJobs(place, log)),
-    place.kind === 'redis' ? guarded('rate limit', patienceMs, () => checkRateLimit(place)) : [],
+    checkJobs(place, { log, patienceMs }),
+    place.kind === 'redis' ? checkRateLimit(place, patienceMs) : null,
   ])
-  return [...found, ...jobs, ...limit]
+  return [...found, jobs, ...(limit === null ? [] : [limit])]
 }
 
 /** No worker takes the job for a minute. If doctor is killed, a worker removes it. */
@@ -38,31 +38,41 @@ const TRIED_JOB = {
   removeOnFail: true,
 }
 
-async function checkJobs(place: QueuePlace, log: Log): Promise<Finding> {
-  const queue = await openQueue(place, log)
-  try {
-    for (const bull of Object.values(queue.bull))
+async function checkJobs(
+  place: QueuePlace,
+  { log, patienceMs }: { log: Log; patienceMs: number },
+): Promise<Finding> {
+  const opening = openQueue(place, log)
+  const tryJobs = async () => {
+    for (const bull of Object.values((await opening).bull))
       await (await bull.add('doctor', {}, TRIED_JOB)).remove()
+  }
+  try {
+    await inTime(tryJobs(), patienceMs)
     return ok('jobs', 'a job was added to each queue and removed')
   } catch (error) {
-    return refused('jobs', error)
+    return refused('jobs', error, patienceMs)
   } finally {
-    await queue.close()
+    // It breaks the connections, which would keep the process. A server that stopped responding must not delay doctor.
+    const closing = opening.then((queue) => queue.close())
+    await inTime(closing, CLOSE_MS).catch(() => {})
   }
 }
 
-async function checkRateLimit(place: RedisPlace): Promise<Finding> {
+async function checkRateLimit(place: RedisPlace, patienceMs: number): Promise<Finding> {
   try {
     const key = `${place.prefix}:${RATE_LIMIT_NAME}`
-    await onRedis(place, (redis) => redisStore(redis, key).pause(0))
+    const writing = onRedis(place, (redis) => redisStore(redis, key).pause(0), patienceMs)
+    await inTime(writing, patienceMs)
     return ok('rate limit', 'writable')
   } catch (error) {
-    return refused('rate limit', error)
+    return refused('rate limit', error, patienceMs)
   }
 }
 
-function refused(check: string, error: unknown): Finding {
-  if (error instanceof EnvironmentError || error instanceof UsageError) return broken(check, error)
+function refused(check: string, error: unknown, patienceMs: number): Finding {
+  if (error instanceof EnvironmentError || error instanceof UsageError || isAway(error))
+    return broken(check, error, patienceMs)
   const message = refusalOf(error)
   const known = FIXES.find(([code]) => message.includes(code))?.[1]
   return fail(
@@ -71,6 +81,8 @@ function refused(check: string, error: unknown): Finding {
     known ?? 'check the log of that server',
   )
 }
+
+const CLOSE_MS = 500
 
 const FIXES: readonly [code: string, fix: string][] = [
   ['READONLY', 'this Redis is a replica: set REDIS_URL to the address of the primary'],
@@ -90,9 +102,9 @@ async function checkPostgresQueue(url: string, patienceMs: number): Promise<Find
   const database = openDatabase(url, { max: 1, applicationName: 'doctor', signal, waitMs })
   try {
     if ((await server.hasQueue.one(database)).hasQueue) return ok('queue', POSTGRES_IS_ENOUGH)
-    return warn('queue', 'PostgreSQL does not have its schema yet', 'collab-sync migrate')
+    return next('queue', 'PostgreSQL does not have its schema yet', 'collab-sync migrate')
   } catch (error) {
-    return broken('queue', openingFault(database, error, 'QUEUE_DATABASE_URL'))
+    throw openingFault(database, error, 'QUEUE_DATABASE_URL')
   } finally {
     await database.end()
   }

@@ -46,7 +46,8 @@ export interface ItemCommit {
  */
 export async function commitItem(on: On, commit: ItemCommit): Promise<boolean> {
   const { claim, counts, doneScopes, isEnd } = commit
-  const isWhole = claim.onlyScopes === null
+  // The check of another run keeps its time.
+  const isWhole = claim.onlyScopes === null && !claim.isChecked
   const committed = await items.commit.run(on, { ...claim, ...counts, doneScopes, isEnd, isWhole })
   return committed === 1
 }

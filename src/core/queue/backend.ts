@@ -19,7 +19,7 @@ export type QueuePlace =
   ({ readonly kind: 'redis' } & RedisPlace) | { readonly kind: 'postgres'; readonly url: string }
 
 /**
- * `requests` has the jobs of other programs (contract.md, "The queue") and the items of scoped runs; `everything` has the items
+ * `requests` has the jobs of other programs (docs/PROGRAMS.md) and the items of scoped runs; `everything` has the items
  * of all other runs, which use every job that a worker may have in progress. A full worker takes no other job, however urgent,
  * so that each queue has a worker of its own.
  */

@@ -2,6 +2,8 @@ import { UnrecoverableError, WaitingError } from 'bullmq'
 import type { Job, Worker } from 'bullmq'
 import { DrainingError, RunStoppedError, UsageError, WithdrawnError } from '../../base/errors.ts'
 import { storable } from '../../documents/check.ts'
+import { printable } from '../../base/printable.ts'
+import { shortId } from '../../documents/format.ts'
 import { RepeatedFault } from '../../base/log.ts'
 import type { Log } from '../../base/log.ts'
 import { openBackend, QUEUE_NAMES } from './backend.ts'
@@ -27,9 +29,20 @@ export interface WorkerOptions {
   readonly log: Log
 }
 
+/** A job that failed in this worker, and waits for its next try. */
+export interface FailedJob {
+  /** Which, and how, in half a sentence. */
+  readonly failure: string
+  readonly runId: string | undefined
+  readonly since: Date
+  readonly until: Date
+}
+
 export interface QueueWorker {
   /** Why no job can be taken now, in a sentence; null where jobs can be taken. Takes two seconds at most. */
   problem(): Promise<string | null>
+  /** A job that failed and is tried again; null without one. */
+  failed(): FailedJob | null
   /** Takes no further job, and resolves when all jobs in progress are done or put back. */
   close(): Promise<void>
 }
@@ -71,6 +84,8 @@ export async function startQueueWorker(
     resuming = setTimeout(() => void worker.resume(), ms)
     return true
   }
+  /** By the id of the job. */
+  const failures = new Map<string | undefined, FailedJob>()
   let restMs = REST_MIN_MS
   const rest = (reason: string) => {
     if (!pause(restMs)) return
@@ -80,6 +95,7 @@ export async function startQueueWorker(
   const worker: Worker = new classes.Worker(
     QUEUE_NAMES[queue],
     async (job, token) => {
+      failures.delete(job.id)
       try {
         const result = await work(job as unknown as Job, token, handlers, log, rest)
         restMs = REST_MIN_MS
@@ -96,7 +112,21 @@ export async function startQueueWorker(
       lockDuration: LOCK_MS,
       stalledInterval: STALLED_CHECK_MS,
       maxStalledCount: STALLS_MAX,
-      settings: { ...options.settings, backoffStrategy: backoffMs },
+      settings: {
+        ...options.settings,
+        backoffStrategy(attempts, _type, error, job) {
+          const ms = backoffMs(attempts)
+          const { runId } = idsOf(job?.data)
+          const of = runId === undefined ? '' : ` of run ${shortId(runId)}`
+          failures.set(job?.id, {
+            failure: `job ${job?.name}${of} failed (attempt ${attempts}): ${printable(refusalOf(error))}.`,
+            runId,
+            since: new Date(),
+            until: new Date(Date.now() + ms),
+          })
+          return ms
+        },
+      },
     },
   ) as unknown as Worker
   let pauseMs = PAUSE_MIN_MS
@@ -133,21 +163,30 @@ export async function startQueueWorker(
         if (worker.closing !== undefined) return null
         // Where the connection is lost, its own error gives the reason.
         if (error instanceof Error && error.name === 'TimeoutError')
-          return cannotTakeJobs(fault.error ?? error)
+          return cannotTakeJobs(place, fault.error ?? error)
         fault.failed(error)
-        return cannotTakeJobs(error)
+        return cannotTakeJobs(place, error)
       }
-      if (worker.isPaused() && fault.error !== null) return cannotTakeJobs(fault.error)
+      if (worker.isPaused() && fault.error !== null) return cannotTakeJobs(place, fault.error)
       fault.recovered()
       pauseMs = PAUSE_MIN_MS
+      return null
+    },
+    failed() {
+      for (const [id, job] of failures) {
+        if (job.until > new Date()) return job
+        // Another worker may have taken it.
+        failures.delete(id)
+      }
       return null
     },
     close: end,
   }
 }
 
-function cannotTakeJobs(reason: unknown): string {
-  return `It cannot take jobs from the queue: ${refusalOf(reason)}.`
+function cannotTakeJobs({ kind }: QueuePlace, reason: unknown): string {
+  const server = kind === 'redis' ? 'Redis' : 'PostgreSQL'
+  return `It cannot take jobs from the queue in ${server}: ${refusalOf(reason)}.`
 }
 
 async function work(

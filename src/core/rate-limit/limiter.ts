@@ -50,6 +50,9 @@ export class RateLimiter implements SharedRateLimit {
   #pausedBeforeMs = 0
   #pauseReadAtMs = -Infinity
   #isServing = false
+  /** Requests to the store without a response yet, and since when the store has not responded; null where it has, or need not. */
+  #requests = 0
+  #silentSinceMs: number | null = null
   /**
    * The usual round trip to the store. A longer one counts as a reply that waited because this process was busy, but at most
    * doubles this value, so that a store that has become slow is believed after a few replies.
@@ -87,6 +90,10 @@ export class RateLimiter implements SharedRateLimit {
       waiting: this.#queue.length,
       pause: nowMs < untilMs ? { sinceMs, untilMs } : null,
       pausedMs: this.#pausedBeforeMs + Math.max(0, Math.min(nowMs, untilMs) - sinceMs),
+      silent:
+        this.#silentSinceMs === null
+          ? null
+          : { server: this.#store.server, sinceMs: this.#silentSinceMs },
     }
   }
 
@@ -165,13 +172,18 @@ export class RateLimiter implements SharedRateLimit {
 
   /** Null when the store fails: a limit then waits for it, and a pause holds for this process alone. */
   async #reach<T>(step: () => Promise<T>): Promise<T | null> {
+    this.#requests += 1
+    this.#silentSinceMs ??= performance.now()
     try {
       const response = await step()
+      this.#silentSinceMs = this.#requests > 1 ? performance.now() : null
       this.#fault.recovered()
       return response
     } catch (error) {
       this.#fault.failed(error)
       return null
+    } finally {
+      this.#requests -= 1
     }
   }
 }
@@ -195,6 +207,8 @@ export interface Taken {
  * Each function is atomic.
  */
 export interface RateLimitStore {
+  /** The server that has it, for an operator. */
+  readonly server: 'Redis' | 'PostgreSQL'
   /** Reserves `slots` following slots. */
   take(slots: number, spacing: Spacing): Promise<Taken>
   /** Pauses all for `ms` from now; a longer pause stays. */

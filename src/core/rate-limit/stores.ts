@@ -14,6 +14,7 @@ import type { RateLimitStore } from './limiter.ts'
 export function postgresStore(on: On, name: string): RateLimitStore {
   const longestMs = MAX_PAUSE_MS
   return {
+    server: 'PostgreSQL',
     take: (slots, spacing) =>
       rateLimit.take.one(on, {
         name,
@@ -32,6 +33,7 @@ export function postgresStore(on: On, name: string): RateLimitStore {
 /** The rate of all processes that share one Redis, under one key, by one script a group of slots. @param redis closed by the caller */
 export function redisStore(redis: Redis, key: string): RateLimitStore {
   return {
+    server: 'Redis',
     async take(slots, spacing) {
       const { intervalMs, toleranceMs } = spacing
       const limits = [slots * intervalMs, toleranceMs, maxAheadMs(slots, spacing)]

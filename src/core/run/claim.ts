@@ -1,5 +1,6 @@
 import { claimItem } from '../database/claims.ts'
 import type { Claim } from '../database/claims.ts'
+import { codeOf, isDataFault } from '../database/connection-errors.ts'
 import * as items from '../database/statements/items.ts'
 import * as runs from '../database/statements/runs.ts'
 import { UsageError } from '../../base/errors.ts'
@@ -24,9 +25,8 @@ export async function startItem(
   try {
     claim = await claimItem(database, ids, workerId, options)
   } catch (error) {
-    if (!(error instanceof UsageError)) throw error
-    // Another version made it: every retry would fail as well.
-    const problem = `The request of this run cannot be read by this version of collab-sync: ${error.message}`
+    const problem = await problemOf(context, ids, error)
+    if (problem === null) throw error
     await stopRun(context, ids.runId, 'failed', problem)
     await items.skip.run(database, { ...ids, deadAfterS })
     return null
@@ -48,6 +48,23 @@ export async function startItem(
   }
   if (claim.runStatus === 'queued') await runs.begin.run(database, { runId: ids.runId })
   return claim
+}
+
+/** Why an error of a claim ends the run; null where the item is to be claimed again. Counts the attempt. */
+async function problemOf(
+  { database }: RunContext,
+  ids: { runId: string; itemId: number },
+  error: unknown,
+): Promise<string | null> {
+  const { message } = error as Error
+  // Another version made it: every retry would fail as well.
+  if (error instanceof UsageError)
+    return `The request of this run cannot be read by this version of collab-sync: ${message}`
+  // An outage ends by itself. Faults of the data, the rights and the schema come again.
+  if (!isDataFault(error) && !/^(0A|26|3F|42)/.test(codeOf(error) ?? '')) return null
+  const item = await items.failClaim.first(database, ids)
+  if (item === undefined || item.attempts < ATTEMPTS_MAX) return null
+  return `A part of this run could not be claimed in ${ATTEMPTS_MAX} attempts (${message}). Look for the cause in the workers' logs, then start another run.`
 }
 
 /** The batch of a claimed item. */

@@ -6,7 +6,7 @@ import * as items from '../database/statements/items.ts'
 import * as holds from '../database/statements/held.ts'
 import * as rejected from '../database/statements/rejected.ts'
 import * as runs from '../database/statements/runs.ts'
-import { count, counted, describeFailure, describeHeld } from '../../documents/format.ts'
+import { count, counted, describeFailure } from '../../documents/format.ts'
 import { logOfRun } from '../../base/log.ts'
 import { isOfOtherServer } from '../service/reach.ts'
 import { describeSpan, withSpan } from '../../base/trace.ts'
@@ -36,7 +36,8 @@ export async function finishRun(
   return withSpan('finish run', { 'collab_sync.run.id': runId }, async () => {
     const { database } = context
     const causes = await runs.causes.all(database, { runId })
-    const { held } = await holds.count.one(database, { runId })
+    const of = { runId, heldId: null, organizationId: null, isRefused: false }
+    const held = await holds.count.one(database, of)
     const lost = await rejected.wholeOfRun.one(database, { runId })
     const { hasResponse } = await runs.hasResponse.one(database, { runId })
     const problem = describeProblem(causes, hasResponse, held, lost)
@@ -83,7 +84,7 @@ const CAUSES_NAMED = 3
 /** HTTP codes that show that an operation is not available at all. */
 const GATE_STATUSES = new Set([400, 403, 404, 405, 409, 410, 422, 501])
 
-/** Each operation needs one series of the service's client SDK (service-api.md, Versioning). */
+/** Each operation needs one series of the service's client SDK (docs/SERVICE.md, Get Comments). */
 const GATES: Readonly<Record<FailureCause['operation'], string>> = {
   users: 'Get Users is for client SDK v3 or earlier',
   comments:
@@ -93,18 +94,20 @@ const GATES: Readonly<Record<FailureCause['operation'], string>> = {
 /**
  * Describes the problems of a run in a few sentences; null if it has none.
  * @param hasResponse whether the service returned a valid response for any scope
- * @param held listings whose removals wait for approval
+ * @param held listings whose removals wait for approval, and the people missing from them
  * @param lost whole records that were rejected and that no user has set aside, with the most common reason
  */
 function describeProblem(
   causes: readonly FailureCause[],
   hasResponse: boolean,
-  held: number,
+  held: RowOf<typeof holds.count>,
   lost: RowOf<typeof rejected.wholeOfRun>,
 ): string | null {
   const sentences = [
     describeFailures(causes, hasResponse),
-    held === 0 ? null : `${describeHeld(held)} Accept or refuse the removal.`,
+    held.listings === 0
+      ? null
+      : `The removal of ${counted(held.people, 'person')} from ${counted(held.listings, 'listing')} was held.`,
     describeLost(lost),
   ].filter((each) => each !== null)
   return sentences.length === 0 ? null : sentences.join(' ')
@@ -112,16 +115,16 @@ function describeProblem(
 
 function describeLost({ records, reason }: RowOf<typeof rejected.wholeOfRun>): string | null {
   if (records === 0) return null
-  const what = `${counted(records, 'whole record')} ${records === 1 ? 'was' : 'were'}`
   const why = reason === null ? '' : records === 1 ? ` (${reason})` : ` (mostly: ${reason})`
-  return `${what} rejected${why}: correct them at the service, or set them aside.`
+  return `The run rejected ${counted(records, 'record')} that ${records === 1 ? 'was' : 'were'} not set aside${why}.`
 }
 
 function describeFailures(causes: readonly FailureCause[], hasResponse: boolean): string | null {
   const [first] = causes
   if (first === undefined) return null
   const failed = causes.reduce((sum, { scopes }) => sum + scopes, 0)
-  const named = causes.slice(0, CAUSES_NAMED).map(describeCause)
+  const isOnly = causes.length === 1
+  const named = causes.slice(0, CAUSES_NAMED).map((cause) => describeCause(cause, isOnly))
   const more =
     causes.length > CAUSES_NAMED
       ? `; and ${counted(causes.length - CAUSES_NAMED, 'other cause')}`
@@ -137,7 +140,8 @@ function describeFailures(causes: readonly FailureCause[], hasResponse: boolean)
     causes.every((cause) => isOfOtherServer(cause) || cause.errorStatus === 'breaker_open')
   const everyCall = areAllForbidden ? FORBIDDEN : isElsewhere ? ELSEWHERE : ''
   const likely = (areAllForbidden || isElsewhere) && !isOneOperation ? '' : likelyCause(first)
-  return `${counted(failed, 'scope')} failed: ${named.join('; ')}${more}.${throttled}${everyCall}${likely}`
+  const total = isOnly ? '' : `${counted(failed, 'scope')} failed: `
+  return `${total}${named.join('; ')}${more}.${throttled}${everyCall}${likely}`
 }
 
 function isForbiddenCause({ httpStatus, errorStatus }: FailureCause): boolean {
@@ -153,13 +157,15 @@ const FORBIDDEN = ` Every call was refused: check ${CREDENTIALS}.`
 const ELSEWHERE =
   ' No response seems to be from the service: check COLLAB_API_URL with `collab-sync doctor`.'
 
-function describeCause(cause: FailureCause): string {
+/** @param isOnly whether no total with a verb precedes it */
+function describeCause(cause: FailureCause, isOnly: boolean): string {
   const { operation, httpStatus, errorStatus, scopes, organizations } = cause
+  const what = counted(scopes, `${operation} scope`)
   const where = organizations > 1 ? ` in ${count(organizations)} organizations` : ''
-  if (errorStatus === 'breaker_open')
-    return `${scopes} of ${operation}${where} skipped after such failures`
-  if (errorStatus === 'throttled') return `${scopes} of ${operation}${where} skipped`
-  return `${scopes} of ${operation}${where}: ${describeFailure({ httpStatus, errorStatus })}`
+  const be = isOnly ? (scopes === 1 ? ' was' : ' were') : ''
+  if (errorStatus === 'breaker_open') return `${what}${where}${be} skipped after such failures`
+  if (errorStatus === 'throttled') return `${what}${where}${be} skipped`
+  return `${what}${isOnly ? ' failed' : ''}${where}: ${describeFailure({ httpStatus, errorStatus })}`
 }
 
 function likelyCause({ operation, httpStatus, organizations }: FailureCause): string {

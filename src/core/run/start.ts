@@ -15,9 +15,9 @@ import * as items from '../database/statements/items.ts'
 import * as runs from '../database/statements/runs.ts'
 import { describeScope, operationsOf } from '../../documents/scope.ts'
 import type { Scope } from '../../documents/scope.ts'
-import { notInCatalog, UsageError } from '../../base/errors.ts'
+import { NothingFailsError, notInCatalog, UsageError } from '../../base/errors.ts'
 import type { Operation } from '../../base/errors.ts'
-import { nothingToRetry } from '../../documents/format.ts'
+import { nothingToRetry, shortId } from '../../documents/format.ts'
 import { describeSpan, withSpan } from '../../base/trace.ts'
 import { DoneScopes, startItem } from './claim.ts'
 import type { RunContext } from './context.ts'
@@ -57,13 +57,27 @@ export async function makeRun(
   const planned = await plan(client, runId, request, defaults)
   if (planned.length === 0) {
     const { failedOf, failing, scope } = request
-    if (failing) throw new UsageError(`Nothing fails in this scope: ${describeScope(scope)}.`)
-    if (failedOf === undefined) throw nothingToDo(scope)
-    const failuresByState = await failures.states.one(client, { runId: failedOf })
-    throw new UsageError(nothingToRetry({ runId: failedOf, failuresByState }))
+    throw failing || failedOf !== undefined
+      ? await nothingFails(client, request)
+      : nothingToDo(scope)
   }
   if (request.by !== undefined) await noteAction(client, request.by, 'run_requested', { runId })
   return { runId, items: planned }
+}
+
+async function nothingFails(client: Client, request: NewRun): Promise<NothingFailsError> {
+  const { failedOf: runId = null, scope } = request
+  const { organizationIds = null } = scope
+  const stopped = await runs.stopped.first(client, { runId, organizationIds })
+  if (stopped !== undefined)
+    return new NothingFailsError(
+      `Run ${stopped.runId} was stopped before it fetched all scopes, so that the scopes it left out are not recorded as failed. Find out why with: collab-sync status ${shortId(stopped.runId)}. Then sync them with: collab-sync run`,
+      true,
+    )
+  if (runId === null)
+    return new NothingFailsError(`Nothing fails in this scope: ${describeScope(scope)}.`, false)
+  const failuresByState = await failures.states.one(client, { runId })
+  return new NothingFailsError(nothingToRetry({ runId, failuresByState }), false)
 }
 
 async function existing(client: Client, { requestKey, trigger }: NewRun): Promise<StartedRun> {

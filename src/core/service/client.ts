@@ -59,6 +59,8 @@ export interface Call {
   readonly stats?: CallStats
   /** Called with each try as its request goes out: what the service may have seen of it. */
   readonly onSent?: (isRetry: boolean) => void
+  /** Called while the call is throttled, and at the end of that, with the milliseconds since it was called last. */
+  readonly onThrottled?: (ms: number) => void
   /** Called after each try that failed, before the wait for the next one, if there is one. */
   readonly onFailedTry?: (() => void) | undefined
   /** Called before each try, with `waitSignal`: null to continue, else what to wait for. A rate limit of some callers. */
@@ -75,6 +77,12 @@ export interface CallReport extends Pick<
   readonly operation: Operation
   readonly outcome: CallOutcome
   readonly isRetry: boolean
+}
+
+/** The load of the client. */
+export interface Load extends ConcurrencySnapshot {
+  /** Calls that were sent, and whose response has not come or is being received: they have memory, a permit and a slot. */
+  readonly inFlight: number
 }
 
 /** The client of the service; tests replace it. Safe to call from many places at once. */
@@ -106,6 +114,8 @@ class Client {
   readonly #health: ServiceHealth
   readonly #concurrency: ConcurrencyLimit
   readonly #requests: Requests
+  /** Each counts a wait up to now. */
+  readonly #waits = new Set<() => void>()
 
   constructor(options: CollabApiOptions) {
     const { origin, pathname } = new URL(options.collabApiUrl)
@@ -121,7 +131,7 @@ class Client {
   }
 
   /**
-   * Users by one of the six documented filters (service-api.md, Endpoints, 2).
+   * Users by one of the six documented filters (docs/SERVICE.md, Get Users).
    * @throws CallError when there is no usable response after all tries; the signal's reason when it aborts; DrainingError after
    *   `close`
    */
@@ -129,19 +139,27 @@ class Client {
     return this.#fetch('users', filter, call)
   }
 
-  /** Comments of one annotation (service-api.md, Endpoints, 1). Throws as `getUsers` does. */
+  /** Comments of one annotation (docs/SERVICE.md, Get Comments). Throws as `getUsers` does. */
   getComments(filter: CommentsFilter, call: Call = {}): Promise<ServiceResponse> {
     return this.#fetch('comments', filter, call)
   }
 
   /** Calls in flight, and the limit that the load of the service allows. */
-  concurrency(): ConcurrencySnapshot {
-    return this.#concurrency.snapshot()
+  concurrency(): Load {
+    const snapshot = this.#concurrency.snapshot()
+    // A call takes its permit first, and is sent as soon as it has its slot.
+    const { waiting: slots } = this.#options.sharedRateLimit.snapshot()
+    return { ...snapshot, inFlight: snapshot.permits - slots }
   }
 
   /** What the calls of this process wait for now; null where they are sent at once, or there are none. */
   waiting(): ServiceWait | null {
     return this.#health.waiting(this.#concurrency.snapshot(), performance.now())
+  }
+
+  /** Counts the waits that last, up to now. */
+  countWaits(): void {
+    for (const count of this.#waits) count()
   }
 
   /** Forgets open breakers and a refused token. Call it when a process begins to work on a run. */
@@ -172,7 +190,11 @@ class Client {
           return this.#attempt(target, body, token, { attemptNumber, throttledMs }, call)
         },
         this.#options,
-        { health: this.#health, reread: (error) => this.#rereadToken(token, isForbidden(error)) },
+        {
+          health: this.#health,
+          reread: (error) => this.#rereadToken(token, isForbidden(error)),
+          countWait: (throttledMs) => this.#countWait(call, throttledMs),
+        },
         call.waitSignal ?? call.signal,
       )
       this.#breaker.succeeded(target)
@@ -236,7 +258,7 @@ class Client {
     try {
       this.#health.check(target, token, performance.now())
       const slot = this.#options.sharedRateLimit.acquire(waitSignal, priority)
-      if (slot !== null) await this.#waitForSlot(slot, times)
+      if (slot !== null) await this.#waitForSlot(slot, times, call)
       sentAtMs = performance.now()
       const path = this.#basePath + PATHS[target.operation]
       const post = { target, signal, takeMemory, onSent }
@@ -269,7 +291,6 @@ class Client {
       leave()
       if (stats !== undefined) {
         stats.waitedMs += times.waitedMs
-        stats.waitedThrottledMs += times.waitedThrottledMs
         stats.serviceMs += times.serviceMs
       }
       if (sentAtMs !== null)
@@ -281,17 +302,43 @@ class Client {
   async #waitForSlot(
     slot: Promise<void>,
     times: { waitedMs: number; waitedThrottledMs: number },
+    call: Call,
   ): Promise<void> {
     const { sharedRateLimit } = this.#options
     const { pausedMs } = sharedRateLimit.snapshot()
     const sinceMs = performance.now()
-    await slot
-    const allMs = performance.now() - sinceMs
-    const now = sharedRateLimit.snapshot()
-    // Without a limit only pauses make calls wait.
-    const pauseMs = now.callsPerSecond === null ? allMs : Math.min(allMs, now.pausedMs - pausedMs)
-    times.waitedMs = allMs - pauseMs
-    times.waitedThrottledMs += pauseMs
+    let allMs = 0
+    const pauseMs = () => {
+      allMs = performance.now() - sinceMs
+      const now = sharedRateLimit.snapshot()
+      // Without a limit only pauses make calls wait.
+      return now.callsPerSecond === null ? allMs : Math.min(allMs, now.pausedMs - pausedMs)
+    }
+    const end = this.#countWait(call, pauseMs)
+    try {
+      await slot
+    } finally {
+      const throttledMs = end()
+      times.waitedMs = allMs - throttledMs
+      times.waitedThrottledMs += throttledMs
+    }
+  }
+
+  /** Counts how long a call is throttled while it waits: `countWaits` and the end of the wait, which returns all of it. */
+  #countWait({ stats, onThrottled }: Call, throttledMs: () => number): () => number {
+    let countedMs = 0
+    const count = () => {
+      const ms = throttledMs() - countedMs
+      countedMs += ms
+      if (stats !== undefined) stats.waitedThrottledMs += ms
+      if (ms > 0) onThrottled?.(ms)
+    }
+    this.#waits.add(count)
+    return () => {
+      count()
+      this.#waits.delete(count)
+      return countedMs
+    }
   }
 
   async #rereadToken(refused: string, isForbidden: boolean): Promise<boolean> {

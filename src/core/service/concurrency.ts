@@ -17,9 +17,9 @@ export type CallOutcome =
   | 'given_up'
 
 export interface ConcurrencySnapshot {
-  /** Calls that hold a permit, those waiting for their slot of the shared rate limit included. */
-  readonly inFlight: number
-  /** Most calls in flight at present: between 1 and the user's own number. */
+  /** Calls that hold a permit: those in flight, and those that wait for their slot of the shared rate limit. */
+  readonly permits: number
+  /** Most calls that hold a permit at present: between 1 and the user's own number. */
   readonly limit: number
   /** Calls that wait for a permit. */
   readonly waiting: number
@@ -33,8 +33,8 @@ const EWMA_WEIGHT = 0.1
 const MIN_HALVING_MS = 1000
 
 /**
- * The limit of calls in flight in one process; callers wait in a WaitLine. The service's limits are not shown (service-api.md,
- * Limits), so the limit adapts (AIMD): it starts at the user's own number, halves when the service is overloaded or a call times out,
+ * The limit of calls in flight in one process; callers wait in a WaitLine. The service's limits are not known
+ * (docs/SERVICE.md, What is not known), so the limit adapts (AIMD): it starts at the user's own number, halves when the service is overloaded or a call times out,
  * and rises by one for each `limit` successes.
  */
 export class ConcurrencyLimit {
@@ -42,7 +42,7 @@ export class ConcurrencyLimit {
   readonly #now: () => number
   readonly #queue = new WaitLine()
   #limit: number
-  #inFlight = 0
+  #permits = 0
   #successes = 0
   #ewmaMs: number | null = null
   #halvedAtMs = -Infinity
@@ -61,19 +61,19 @@ export class ConcurrencyLimit {
    */
   enter(signal?: AbortSignal, priority?: Priority): Promise<void> | null {
     if (this.#closed !== null) throw this.#closed
-    if (this.#inFlight >= this.#limit) return this.#queue.join(signal, priority)
-    this.#inFlight += 1
+    if (this.#permits >= this.#limit) return this.#queue.join(signal, priority)
+    this.#permits += 1
     return null
   }
 
   /** Takes a permit back that was given back while the call waited for memory. */
   resume(): void {
-    this.#inFlight += 1
+    this.#permits += 1
   }
 
   /** Gives a permit back. */
   leave(): void {
-    this.#inFlight -= 1
+    this.#permits -= 1
     this.#letIn()
   }
 
@@ -89,7 +89,7 @@ export class ConcurrencyLimit {
 
   snapshot(): ConcurrencySnapshot {
     return {
-      inFlight: this.#inFlight,
+      permits: this.#permits,
       limit: this.#limit,
       waiting: this.#queue.length,
       latencyMsEwma: this.#ewmaMs,
@@ -103,7 +103,7 @@ export class ConcurrencyLimit {
   }
 
   #letIn(): void {
-    while (this.#inFlight < this.#limit && this.#queue.letOneGo()) this.#inFlight += 1
+    while (this.#permits < this.#limit && this.#queue.letOneGo()) this.#permits += 1
   }
 
   #halve(): void {

@@ -50,7 +50,7 @@ interface Row {
 
 /**
  * What each failure means: the first row that is met decides, and what meets none is `unknown`. The service's own codes and
- * statuses are not shown (service-api.md, Errors), so these are the usual ones of HTTP and of gRPC. A code is more exact than
+ * statuses are not known (docs/SERVICE.md, Errors), so these are the usual ones of HTTP and of gRPC. A code is more exact than
  * the HTTP status around it, which may be a proxy's; a code that is a number is an HTTP status.
  */
 // prettier-ignore

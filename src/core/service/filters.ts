@@ -1,7 +1,7 @@
 import type { Operation } from '../../base/errors.ts'
 
 /**
- * Filter of Get Users: exactly the six documented combinations (service-api.md, Endpoints, 2). The types hold them; ids are checked
+ * Filter of Get Users: exactly the six documented combinations (docs/SERVICE.md, Get Users). The types hold them; ids are checked
  * where they come in, with the catalog or the scope of a run.
  */
 export type UsersFilter =
@@ -13,14 +13,14 @@ export type UsersFilter =
   | UsersOf<'organizationId' | 'userIds' | 'organizationUserGroupIds'>
 
 /**
- * Filter of Get Comments (service-api.md, Endpoints, 1). Which members are required is not shown:
+ * Filter of Get Comments (docs/SERVICE.md, Get Comments). Which members are required is not known:
  * all three ids are always sent. `userIds` has no shown effect and is never sent.
  */
 export interface CommentsFilter {
   readonly organizationId: string
   readonly documentId: string
   readonly annotationId: string
-  /** Whole numbers within 2^53 - 1; the sign is not shown, so any is allowed. */
+  /** Whole numbers within 2^53 - 1; the sign is not known, so any is allowed. */
   readonly commentIds?: readonly number[]
 }
 

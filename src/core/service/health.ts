@@ -24,9 +24,10 @@ export interface HealthOptions extends WaitPolicy {
 export interface ServiceWait {
   /**
    * `throttled`: the service gets more calls than it takes; `rate_limit`: calls wait for slots of `SYNC_RATE_LIMIT`;
-   * `away`: the service has accepted no call for a while, and calls wait for their next attempt.
+   * `rate_limit_store`: they wait for the server that stores the slots; `away`: the service has accepted no call for a while,
+   * and calls wait for their next attempt.
    */
-  readonly kind: 'throttled' | 'rate_limit' | 'away'
+  readonly kind: 'throttled' | 'rate_limit' | 'rate_limit_store' | 'away'
   /** Left out where the calls do not know. */
   readonly since?: Date
   /** When the next call is sent; null where that is not known, or one is under way. */
@@ -35,6 +36,8 @@ export interface ServiceWait {
   readonly givesUpAt?: Date | null
   /** Of `rate_limit`: most calls a second of all processes together. */
   readonly callsPerSecond?: number
+  /** Of `rate_limit_store`: the server that does not respond. */
+  readonly server?: string
   /** The last failure; left out for `rate_limit`, and where the service throttled another process. */
   readonly error?: CallError
 }
@@ -44,7 +47,7 @@ const PAUSE_BASE_MS = 250
 const PAUSE_MAX_MS = 30_000
 /** Tries that fail before an address that was never reached is given up. */
 const TRIES_LEAST = 5
-/** A service that has accepted no call for this time is reported as unavailable; shorter failures are not reported. */
+/** A service or a rate limit's store that has not responded for this time, a heartbeat, is reported; shorter failures are not. */
 const AWAY_AFTER_MS = 5_000
 
 interface Failing {
@@ -159,12 +162,14 @@ export class ServiceHealth {
    * for a while and most calls wait for their next try: while more are in flight, it may only be slow.
    */
   waiting(
-    { inFlight, waiting }: Pick<ConcurrencySnapshot, 'inFlight' | 'waiting'>,
+    { permits, waiting }: Pick<ConcurrencySnapshot, 'permits' | 'waiting'>,
     nowMs: number,
   ): ServiceWait | null {
-    if (inFlight + waiting + this.#waitingCalls === 0) return null
+    if (permits + waiting + this.#waitingCalls === 0) return null
     const { throttledMaxMs, sharedRateLimit } = this.#options
-    const { pause, waiting: slots, callsPerSecond } = sharedRateLimit.snapshot()
+    const { pause, waiting: slots, callsPerSecond, silent } = sharedRateLimit.snapshot()
+    if (slots > 0 && pause === null && silent !== null && nowMs - silent.sinceMs >= AWAY_AFTER_MS)
+      return { kind: 'rate_limit_store', since: dateOf(silent.sinceMs), server: silent.server }
     const wait = (kind: ServiceWait['kind'], { sinceMs, error }: Failing): ServiceWait => ({
       kind,
       since: dateOf(sinceMs),
@@ -179,7 +184,7 @@ export class ServiceHealth {
     if (slots > 0 && callsPerSecond !== null) return { kind: 'rate_limit', callsPerSecond }
     const failing = this.#failing
     if (failing === null || nowMs - failing.sinceMs < AWAY_AFTER_MS) return null
-    if (this.#waitingCalls <= inFlight) return null
+    if (this.#waitingCalls <= permits) return null
     const isWaitedFor = failing.error.kind === 'unreachable' && this.#wasReached
     return { ...wait('away', failing), ...(isWaitedFor ? {} : { givesUpAt: null }) }
   }

@@ -55,7 +55,7 @@ const PARSED_HEADER_BYTES = 4 * HEADER_BYTES_MAX
 const USER_AGENT = `collab-sync/${version()}`
 
 /**
- * Makes single calls over kept-alive connections (service-api.md, Endpoints). Never tries again, never
+ * Makes single calls over kept-alive connections (docs/SERVICE.md, Requests). Never tries again, never
  * follows a redirect, always verifies TLS.
  */
 export class Requests {

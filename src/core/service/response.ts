@@ -8,7 +8,7 @@ import { callFailure, withoutSecrets } from './errors.ts'
 import type { CallTarget, Shape } from './errors.ts'
 import type { Reply } from './request.ts'
 
-/** A successful response (service-api.md, Endpoints). */
+/** A successful response (docs/SERVICE.md, Requests). */
 export type ServiceResponse =
   | {
       /** The body of an earlier success, whatever the order of its records. */
@@ -99,20 +99,20 @@ const utf8 = new TextDecoder('utf-8', { fatal: true })
 const BYTE_ORDER_MARK_START = 0xef
 
 /**
- * `result.status` is seen as `success`; its other values are not shown. One that speaks of a failure is
+ * `result.status` is seen as `success`; its other values are not known. One that speaks of a failure is
  * not taken for data; any other word, and none, is, since `data` is there.
  */
 const FAILED_STATUS = /error|fail|denied|invalid|refused|unauth|forbidden|timeout|abort/i
 
 /**
- * A failure is an object with members (service-api.md, Errors), or a text. `false`, `null`, `{}`, `[]` and the like mean that
+ * A failure is an object with members (docs/SERVICE.md, Errors), or a text. `false`, `null`, `{}`, `[]` and the like mean that
  * there is none.
  */
 function isFailure(error: unknown): boolean {
   return typeof error === 'object' ? Object.keys(error ?? {}).length > 0 : Boolean(error)
 }
 
-/** Which HTTP status a success has is not shown: any 2xx, but 206, which is a part. */
+/** Which HTTP status a success has is not known: any 2xx, but 206, which is a part. */
 function isSuccessStatus(httpStatus: number): boolean {
   return httpStatus >= 200 && httpStatus < 300 && httpStatus !== 206
 }
@@ -189,7 +189,7 @@ function errorOf(bytes: Buffer): unknown {
 }
 
 /**
- * @param error with `status` and `message` (service-api.md, Errors); a text is its message
+ * @param error with `status` and `message` (docs/SERVICE.md, Errors); a text is its message
  * @param shape what the failure is where the error has no code
  */
 function errorBody(reply: Reply, target: CallTarget, error: unknown, shape: Shape | null): Error {
@@ -214,7 +214,7 @@ const TOTAL_ITEMS = /^total(count|items|results|size)?$/
 const TOTAL_PAGES = /^(totalpages|pagecount|numpages)$/
 
 /**
- * True when a success body hints that its `result.data` is one page of several. Paging is not shown (service-api.md, Endpoints),
+ * True when a success body hints that its `result.data` is one page of several. Paging is not known (docs/SERVICE.md),
  * so any usual word for it counts: beside `result`, in it, and in objects within either. Arrays are the records, whatever they
  * are called.
  * @param items how many `data` has

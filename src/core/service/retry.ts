@@ -1,7 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import pRetry from 'p-retry'
 import { CallError } from '../../base/errors.ts'
-import type { FailureKind } from '../../base/errors.ts'
 import { isForbidden } from './errors.ts'
 import type { ServiceHealth, WaitPolicy } from './health.ts'
 import { isUntrusted } from './reach.ts'
@@ -17,6 +16,8 @@ export interface Shared {
   /** Reads the token again after a call was refused or forbidden; true when there is another one to try. */
   reread(error: CallError): Promise<boolean>
   readonly health: ServiceHealth
+  /** Counts a wait while it lasts, until the function that it returns is called. */
+  readonly countWait?: (throttledMs: () => number) => () => void
 }
 
 /** One try of a call. It receives its number, from 1, and how long it waited because the previous try was throttled. */
@@ -53,7 +54,7 @@ async function tryingAgain<T>(
   firstError: unknown,
   attempt: Attempt<T>,
   policy: RetryPolicy,
-  { reread, health }: Shared,
+  { reread, health, countWait }: Shared,
   signal?: AbortSignal,
 ): Promise<T> {
   // Each call that waits for its next try listens to the signal of its batch; Node warns about more than ten listeners.
@@ -61,14 +62,18 @@ async function tryingAgain<T>(
   const firstFailedAtMs = performance.now()
   const waits = ({ kind }: CallError) =>
     kind === 'throttled' || (kind === 'unreachable' && health.wasReached)
-  let wait: { readonly kind: FailureKind; readonly sinceMs: number } | null = null
+  let wait: { readonly throttledMs: () => number; readonly end?: (() => void) | undefined } | null =
+    null
   const beginWait = (error: CallError) => {
-    wait = { kind: error.kind, sinceMs: performance.now() }
-    health.beginWait(error, wait.sinceMs)
+    const sinceMs = performance.now()
+    const throttledMs = () => (error.kind === 'throttled' ? performance.now() - sinceMs : 0)
+    wait = { throttledMs, end: countWait?.(throttledMs) }
+    health.beginWait(error, sinceMs)
   }
   const endWait = (): number => {
     if (wait === null) return 0
-    const throttledMs = wait.kind === 'throttled' ? performance.now() - wait.sinceMs : 0
+    const throttledMs = wait.throttledMs()
+    wait.end?.()
     health.endWait()
     wait = null
     return throttledMs

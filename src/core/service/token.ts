@@ -12,7 +12,7 @@ export interface TokenSource {
 const REREAD_AFTER_MS = 1000
 
 /**
- * The auth token. How it is obtained and how long it lives is not shown (service-api.md, Authentication): a file
+ * The auth token. How it is obtained and how long it lives is not known (docs/SERVICE.md, What is not known): a file
  * is read at the start and again only when the service refuses what it held.
  */
 export class Token {

@@ -114,6 +114,8 @@ export interface RateLimitSnapshot {
   readonly pause: { readonly sinceMs: number; readonly untilMs: number } | null
   /** How long this process has been paused since it began, the current pause included. */
   readonly pausedMs: number
+  /** Set while the server that stores the rate has not responded to a request, or refuses it. */
+  readonly silent: { readonly server: string; readonly sinceMs: number } | null
 }
 
 /**
@@ -141,6 +143,6 @@ export interface SharedRateLimit {
 export const NO_RATE_LIMIT: SharedRateLimit = {
   acquire: () => null,
   pauseAll: async () => {},
-  snapshot: () => ({ callsPerSecond: null, waiting: 0, pause: null, pausedMs: 0 }),
+  snapshot: () => ({ callsPerSecond: null, waiting: 0, pause: null, pausedMs: 0, silent: null }),
   close: async () => {},
 }

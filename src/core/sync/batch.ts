@@ -73,7 +73,11 @@ async function syncClaimed(
     onError: end,
   })
   try {
-    const scopes = await batch.readScopes()
+    const wanted = await batch.readScopes()
+    const isKnown = ({ hasOwnCheck }: BatchScope) => claim.isChecked && !hasOwnCheck
+    for (const scope of wanted.filter(isKnown))
+      batch.add({ outcome: 'unchanged', scope, records: 0 })
+    const scopes = wanted.filter((scope) => !isKnown(scope))
     if (claim.attempts > ATTEMPTS_MAX) {
       failAll(batch, scopes, claim.attempts)
     } else {

@@ -65,8 +65,11 @@ export class ClaimedBatch {
     const { call, onError, record, ...seen } = options
     const { rules, runId } = claim
     const { batchKey, operation } = batchOf(claim)
-    const onSent = (isRetry: boolean) => context.sentCalls.add(runId, 1, isRetry ? 1 : 0)
-    this.call = { ...call, stats: noCallStats(), onSent }
+    const { sentCalls } = context
+    const onSent = (isRetry: boolean) =>
+      sentCalls.add(runId, { calls: 1, retries: isRetry ? 1 : 0 })
+    const onThrottled = (waitedThrottledMs: number) => sentCalls.add(runId, { waitedThrottledMs })
+    this.call = { ...call, stats: noCallStats(), onSent, onThrottled }
     this.#context = context
     this.#claim = claim
     this.#batchKey = batchKey

@@ -5,6 +5,9 @@ import * as runs from '../database/statements/runs.ts'
 import type { Log } from '../../base/log.ts'
 import type { CallStats } from '../service/client.ts'
 
+/** Calls, the retries among them, and how long they were throttled so far. */
+type Sent = Pick<CallStats, 'calls' | 'retries' | 'waitedThrottledMs'>
+
 /**
  * Calls that this process sent and `sync.runs` does not count yet, by run. Each is counted when it is sent, regardless of the response.
  * A worker writes them about once a second: if it is killed, those of its last second are missing. The counts of items have only
@@ -13,7 +16,7 @@ import type { CallStats } from '../service/client.ts'
 export class SentCalls {
   readonly #database: Database
   readonly #log: Log
-  #unwritten = new Map<string, { calls: number; retries: number }>()
+  #unwritten = new Map<string, Sent>()
   #writing: Promise<void> = Promise.resolve()
 
   constructor(database: Database, log: Log) {
@@ -21,14 +24,14 @@ export class SentCalls {
     this.#log = log
   }
 
-  /** Counts calls of a run, and the retries among them. */
-  add(runId: string, calls: number, retries: number): void {
-    const noted = this.#unwritten.get(runId)
-    if (noted === undefined) this.#unwritten.set(runId, { calls, retries })
-    else {
-      noted.calls += calls
-      noted.retries += retries
-    }
+  /** Counts calls of a run. */
+  add(runId: string, sent: Partial<Sent>): void {
+    const { calls = 0, retries = 0, waitedThrottledMs = 0 } = this.#unwritten.get(runId) ?? {}
+    this.#unwritten.set(runId, {
+      calls: calls + (sent.calls ?? 0),
+      retries: retries + (sent.retries ?? 0),
+      waitedThrottledMs: waitedThrottledMs + (sent.waitedThrottledMs ?? 0),
+    })
   }
 
   /** Writes what was noted so far, one statement a run. Never rejects: what PostgreSQL does not take is kept. */
@@ -46,11 +49,14 @@ export class SentCalls {
   async #writeAll(): Promise<void> {
     const noted = this.#unwritten
     this.#unwritten = new Map()
-    for (const [runId, { calls, retries }] of noted)
-      await runs.addCalls.run(this.#database, { runId, calls, retries }).catch((error: unknown) => {
+    for (const [runId, sent] of noted) {
+      const waitedThrottledMs = Math.round(sent.waitedThrottledMs)
+      const written = runs.addCalls.run(this.#database, { runId, ...sent, waitedThrottledMs })
+      await written.catch((error: unknown) => {
         this.#log.debug({ runId, err: error }, 'sent calls are not written yet')
-        this.add(runId, calls, retries)
+        this.add(runId, sent)
       })
+    }
   }
 }
 

@@ -8,7 +8,7 @@ import * as holds from '../database/statements/held.ts'
 import * as scopes from '../database/statements/scopes.ts'
 import { leaveMembers, unlistUsers } from '../database/users.ts'
 import { UsageError } from '../../base/errors.ts'
-import { counted, scopePath } from '../../documents/format.ts'
+import { count, counted, scopePath } from '../../documents/format.ts'
 import { readListings } from './compare/listings.ts'
 import type { SyncContext } from './context.ts'
 
@@ -34,8 +34,8 @@ export interface HeldChoice {
 /** How much is held, as a person sees it before deciding. */
 export interface HeldCounts {
   readonly listings: number
-  /** Users missing from them; one who is missing from several is counted in each. */
-  readonly users: number
+  /** Users missing from them; one who is missing from several is counted once. */
+  readonly people: number
   readonly usersBefore: number
   /** A digest of the listings and of the run that last saw each: it differs when a later run has seen one of them. */
   readonly responses: string
@@ -46,7 +46,7 @@ export async function countHeld(
   { database }: Pick<SyncContext, 'database'>,
   choice: HeldChoice,
 ): Promise<HeldCounts> {
-  return countsOf(await holds.byOrganization.all(database, { ...ALL, ...choice }))
+  return (await readChosen(database, choice)).counts
 }
 
 const ALL = {
@@ -61,7 +61,7 @@ const ALL = {
 /**
  * Accepts or refuses held removals, each in a transaction of its own: what was decided stays if a later one fails. Safe to repeat.
  * @param seen the counts that the person saw
- * @returns `listings` that were decided; `users` who left or stay; `runId` of the run that last received them, null if there
+ * @returns `listings` that were decided; `people` who left or stay, each counted once; `runId` of the run that last received them, null if there
  *   are several; `left`, the listings that were not decided because of `fault`, another decision or another run
  * @throws UsageError if none of them is held, or they have changed since they were seen
  */
@@ -72,29 +72,25 @@ export async function decideHeld(
   seen?: Omit<HeldCounts, 'usersBefore'>,
 ): Promise<{
   listings: number
-  users: number
+  people: number
   runId: string | null
   left: number
   fault?: unknown
 }> {
   const chosen = { ...ALL, ...choice }
-  const places = await holds.byOrganization.all(database, chosen)
-  const now = countsOf(places)
+  const { places, counts: now } = await readChosen(database, choice)
   if (seen !== undefined && SEEN.some((name) => seen[name] !== now[name]))
     throw new UsageError(HELD_CHANGED)
-  if (places.length === 0)
-    throw new UsageError(
-      `Nothing that is held${describeChoice(chosen)} waits to be ${decision.resolution}.${chosen.runId === null ? '' : ' A later run may have received another response.'}`,
-    )
+  if (places.length === 0) throw new UsageError(await nothingHeld({ database }, chosen))
   let listings = 0
-  let users = 0
+  const people = new Set<string>()
   let fault: unknown
   try {
     for (const place of places) {
       const decided = await transaction(database, (client) => decideOne(client, place, decision))
       if (decided === null) continue
       listings += 1
-      users += decided
+      for (const userId of decided) people.add(JSON.stringify([place.organizationId, userId]))
     }
   } catch (error) {
     fault = error
@@ -102,54 +98,77 @@ export async function decideHeld(
   if (listings === 0) throw fault ?? new UsageError(HELD_CHANGED)
   const runIds = new Set(places.map(({ runId }) => runId))
   const [runId = null] = runIds.size === 1 ? runIds : []
-  return { listings, users, runId, left: places.length - listings, fault }
+  return { listings, people: people.size, runId, left: places.length - listings, fault }
 }
 
 /** Shown to a person whose page is out of date. */
 export const HELD_CHANGED =
   'The held removals have changed since they were shown: a decision was made, or a later run received a response. Check them again.'
 
-const SEEN = ['listings', 'users', 'responses'] as const
+const SEEN = ['listings', 'people', 'responses'] as const
 
-function countsOf(places: readonly HeldPlace[]): HeldCounts {
+async function readChosen(
+  database: SyncContext['database'],
+  { heldId = null, runId = null, organizationId = null }: HeldChoice,
+): Promise<{ places: readonly HeldPlace[]; counts: HeldCounts }> {
+  const chosen = { heldId, runId, organizationId }
+  const places = await holds.byOrganization.all(database, { ...ALL, ...chosen })
+  const { people } = await holds.count.one(database, { ...chosen, isRefused: false })
   const digest = createHash('sha256')
-  for (const { heldId, runId } of places) digest.update(`${heldId} ${runId} `)
-  return {
-    listings: places.length,
-    users: places.reduce((sum, { usersMissing }) => sum + usersMissing, 0),
-    usersBefore: places.reduce((sum, { usersBefore }) => sum + usersBefore, 0),
-    responses: digest.digest('hex'),
-  }
+  for (const place of places) digest.update(`${place.heldId} ${place.runId} `)
+  const usersBefore = places.reduce((sum, place) => sum + place.usersBefore, 0)
+  const responses = digest.digest('hex')
+  return { places, counts: { listings: places.length, people, usersBefore, responses } }
 }
 
-function describeChoice({ heldId, runId, organizationId }: HeldChoice): string {
-  return [
-    heldId === null ? '' : ` as listing ${heldId}`,
-    runId === null ? '' : ` of run ${runId}`,
-    organizationId === null ? '' : ` in organization ${JSON.stringify(organizationId)}`,
-  ].join('')
+const OUTCOMES: Readonly<Record<RowOf<typeof holds.outcomes>['resolution'], string>> = {
+  accepted: 'accepted',
+  refused: 'refused',
+  repeated: 'accepted by HELD_ACCEPT_AFTER',
+  recovered: 'resolved because the users returned',
 }
 
-/** @returns how many users; null if the listing is not held any more, or another run has received it since */
+/** Says that there is no open held removal, and how earlier ones were resolved. */
+export async function nothingHeld(
+  { database }: Pick<SyncContext, 'database'>,
+  { heldId = null, runId = null, organizationId = null }: HeldChoice,
+): Promise<string> {
+  const resolved = await holds.outcomes.all(database, { heldId, runId, organizationId })
+  const [named = '', ...others] = [
+    heldId === null ? '' : `listing ${heldId}`,
+    runId === null ? '' : `run ${runId}`,
+    organizationId === null ? '' : `organization ${JSON.stringify(organizationId)}`,
+  ].filter(Boolean)
+  const of = others.map((other) => ` of ${other}`).join('')
+  const sentence = `${named.charAt(0).toUpperCase()}${named.slice(1)} has no open held removal${of}`
+  if (resolved.length === 0)
+    return `${sentence}.${runId === null ? '' : ' A later run may have received another response.'}`
+  const outcomes = resolved.map(
+    ({ listings, resolution }) =>
+      `${count(listings)} ${listings === 1 ? 'was' : 'were'} ${OUTCOMES[resolution]}`,
+  )
+  return `${sentence}: ${outcomes.join(', ')}.`
+}
+
+/** @returns the users who left or stay; null if the listing is not held any more, or another run has received it since */
 async function decideOne(
   client: Client,
   { heldId, batchKey, runId }: HeldPlace,
   { resolution, by, reason }: HeldDecision,
-): Promise<number | null> {
+): Promise<readonly string[] | null> {
   // The batch first, as in every run that may resolve the listing. In the feed of changes, a decision belongs to no run.
   await scopes.lockBatch.one(client, { batchKey, runId: null })
   const held = await holds.take.first(client, { heldId, runId })
   if (held === undefined) return null
-  const users =
-    resolution === 'accepted' ? await removeMissing(client, held) : held.missingUserIds.length
+  const users = resolution === 'accepted' ? await removeMissing(client, held) : held.missingUserIds
   await holds.decide.run(client, { heldId, resolution, by, reason })
-  const target = `${scopePath({ ...held, annotationId: null })}: ${counted(users, 'user')}`
+  const target = `${scopePath({ ...held, annotationId: null })}: ${counted(users.length, 'user')}`
   await noteAction(client, by, `held_${resolution}`, { runId, target, reason })
   return users
 }
 
-/** Takes the missing users out of the listing, if they are still in it. */
-async function removeMissing(client: Client, held: TakenHold): Promise<number> {
+/** Takes the missing users out of the listing, if they are still in it. @returns these users */
+async function removeMissing(client: Client, held: TakenHold): Promise<readonly string[]> {
   const { kind, scopeKey: key, missingUserIds, now } = held
   const members = [...((await readListings(client, kind, [key])).get(key) ?? [])]
   const present = new Set(members.flatMap(([userId, hasLeft]) => (hasLeft ? [] : [userId])))
@@ -163,5 +182,5 @@ async function removeMissing(client: Client, held: TakenHold): Promise<number> {
   const forgotten = { bodyDigest: null, contentDigest: null }
   const recordCount = present.size - leaving.length
   await storeListings(client, [{ scope: { kind, key }, recordCount, ...forgotten }])
-  return leaving.length
+  return leaving
 }

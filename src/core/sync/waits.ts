@@ -7,24 +7,34 @@ import type { SyncContext } from './context.ts'
 /** What a worker waits for, as far as the part that waits knows it. */
 export interface FoundWait extends Omit<ServiceWait, 'kind'> {
   readonly kind: Wait['kind']
+  /** Of `retry`: the job that failed, and its run. */
+  readonly failure?: string
+  readonly runId?: string | undefined
 }
 
 /** What a heartbeat says of a wait. */
-export type ReportedWait = Pick<Wait, 'kind' | 'since' | 'until' | 'givesUpAt' | 'sentence'>
+export type ReportedWait = Pick<Wait, 'kind' | 'since' | 'until' | 'givesUpAt' | 'sentence'> &
+  Pick<FoundWait, 'runId'>
 
 /**
  * What this worker waits for at the moment; null where it works.
  * @param work.hasJobs whether a job is in progress
+ * @param work.failed a job that failed and is tried again
  * @param work.refresh continuous refresh; null where this worker has none
  */
 export function findWait(
   { collabApi, itemsInProgress, problems }: SyncContext,
-  work: { hasJobs: boolean; refresh: { readonly pausedUntil: Date | null } | null },
+  work: {
+    hasJobs: boolean
+    failed: Omit<FoundWait, 'kind'> | null
+    refresh: { readonly pausedUntil: Date | null } | null
+  },
 ): FoundWait | null {
   const ofCalls = collabApi.waiting()
   if (ofCalls !== null) return ofCalls
   const batches = [...itemsInProgress.values()]
   if (batches.length > 0 && batches.every((ended) => ended === null)) return { kind: 'overtaken' }
+  if (work.failed !== null) return { kind: 'retry', ...work.failed }
   if (work.hasJobs) return null
   if (problems.queue !== null) return { kind: 'queue' }
   if (work.refresh === null) return { kind: 'idle' }
@@ -49,6 +59,11 @@ export class ReportedWaits {
     this.#retries = retries
   }
 
+  /** A job begins: a wait for work is over, even if the job ends before the next heartbeat. */
+  workBegins(): void {
+    if (this.#last?.kind === 'idle' || this.#last?.kind === 'queue') this.report(null)
+  }
+
   /** Takes what the worker waits for now, and returns it with its sentence. To be called with each heartbeat. */
   report(found: FoundWait | null): ReportedWait | null {
     const last = this.#last
@@ -57,10 +72,10 @@ export class ReportedWaits {
       this.#log.info({ waiting: last.kind, since: last.since }, 'the wait is over')
     }
     if (found === null) return (this.#last = null)
-    const { kind, until = null, givesUpAt = null } = found
+    const { kind, runId, until = null, givesUpAt = null } = found
     const since = found.since ?? (last?.kind === kind ? last.since : new Date())
     const sentence = `Waiting since ${time(since)}: ${this.#explain(found)}`
-    this.#last = { kind, since, until, givesUpAt, sentence }
+    this.#last = { kind, since, until, givesUpAt, sentence, runId }
     const nowMs = performance.now()
     // A worker without work is no news.
     if (kind !== 'idle' && nowMs - (this.#loggedAtMs.get(kind) ?? -Infinity) >= LOG_EVERY_MS) {
@@ -71,7 +86,7 @@ export class ReportedWaits {
     return this.#last
   }
 
-  #explain({ kind, callsPerSecond, error, until, givesUpAt }: FoundWait): string {
+  #explain({ kind, callsPerSecond, server, failure, error, until, givesUpAt }: FoundWait): string {
     const end = givesUpAt ? ` Gives up at ${time(givesUpAt)} (SYNC_THROTTLED_MAX_MS).` : ''
     switch (kind) {
       case 'throttled': {
@@ -83,6 +98,8 @@ export class ReportedWaits {
       }
       case 'rate_limit':
         return `calls wait for their slots under SYNC_RATE_LIMIT (${callsPerSecond} a second for all processes).`
+      case 'rate_limit_store':
+        return `${server} does not respond. It stores the rate limit that all processes share, and no call is sent until it responds.`
       case 'away': {
         const what = error?.kind === 'unreachable' ? 'cannot be reached' : 'takes no call'
         const last = error ? ` The last try ended with: ${describeFailureInOurWords(error)}.` : ''
@@ -91,6 +108,8 @@ export class ReportedWaits {
       }
       case 'overtaken':
         return 'another run wrote to the same batch. Its scopes are fetched again after a pause.'
+      case 'retry':
+        return `${failure}${until ? ` Next try at ${time(until)}.` : ''}`
       case 'queue':
         return 'the queue is unavailable, so no job can be taken.'
       case 'paused':

@@ -25,7 +25,7 @@ export interface ContentDifference {
   readonly columns: readonly string[]
   /** Whether `lastUpdated` of a comment is later than the last check. */
   readonly isChangedSince: boolean
-  /** Whether a rejected record was dismissed. */
+  /** Whether a rejected record was set aside. */
   readonly isSetAside: boolean
   /** Whether the removal of an extra user is pending approval or was refused; null if neither. */
   readonly removal: 'held' | 'refused' | null

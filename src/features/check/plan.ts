@@ -24,7 +24,9 @@ export interface PlannedChanges {
   readonly held: number
   /** Records, or fields of records, that could not be stored. */
   readonly rejected: number
-  /** Of these, whole records that were not dismissed. */
+  /** Of the rejected, fields of stored records. */
+  readonly fieldsRejected: number
+  /** Of the rejected, records that were not set aside. */
   readonly lost: number
 }
 
@@ -81,6 +83,7 @@ const NO_CHANGES = {
   removed: 0,
   held: 0,
   rejected: 0,
+  fieldsRejected: 0,
   lost: 0,
 }
 const CHANGES = Object.keys(NO_CHANGES) as (keyof typeof NO_CHANGES)[]
@@ -126,6 +129,7 @@ async function planScope(
     removed: counts.commentsDeleted + counts.usersRemoved + counts.membersRemoved,
     held: held.reduce((sum, { changes }) => sum + changes.missing.length, 0),
     rejected: counts.rejected,
+    fieldsRejected: counts.rejected - counts.recordsRejected,
     lost: counts.recordsLost,
     failure: result.incomplete?.message ?? null,
   }

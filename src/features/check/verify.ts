@@ -35,7 +35,7 @@ export interface Verified {
   readonly differing: number
   /** Comments that changed at the service after the last check; the next run writes them. */
   readonly changedSince: number
-  /** Rejected records that were dismissed; the tables lack them. */
+  /** Rejected records that were set aside; the tables lack them. */
   readonly setAside: number
   /** Users whose removal is pending approval. */
   readonly held: number

@@ -1,5 +1,5 @@
 import { describeMemberChange } from '../../documents/member-change.ts'
-import { count, counted, describeCounts } from '../../documents/format.ts'
+import { count, counted, describeCounts, time } from '../../documents/format.ts'
 import { printable } from '../../base/printable.ts'
 import type { ATTENTION, Notification } from './notification.ts'
 import type { ReceiverAddress } from './post.ts'
@@ -19,6 +19,12 @@ export function describeNotification(notification: Notification): Message {
     case 'run.failed':
     case 'run.cancelled':
       return endedBadly(notification)
+    case 'test':
+      return {
+        text: 'This is a test message of `collab-sync doctor --notify`.',
+        action: null,
+        facts: [],
+      }
     case 'members.changed': {
       const { members, first } = notification
       return {
@@ -30,17 +36,18 @@ export function describeNotification(notification: Notification): Message {
     }
     default:
       if ('sentence' in notification) return openProblem(notification)
-      return { text: RESOLVED[notification.kind], action: null, facts: [] }
+      return { text: resolvedText(notification), action: null, facts: [] }
   }
 }
 
 type Attention = Extract<Notification, { sentence: string }>
 
+type Resolved = Extract<Notification, { kind: keyof typeof RESOLVED }>
+
 /** The sentence for each kind of sync.attention that is resolved. */
 const RESOLVED: Record<(typeof ATTENTION)[keyof typeof ATTENTION][1], string> = {
-  'scopes.recovered': 'No scope fails any more, apart from listings with a held removal.',
-  'freshness.recovered':
-    'All scopes are checked within FRESHNESS_PROMISE again, apart from those that fail or have a held removal.',
+  'scopes.recovered': 'No scope fails any more.',
+  'freshness.recovered': 'All scopes are checked within FRESHNESS_PROMISE again.',
   'held.settled': 'No removal of users is held any more.',
   'rejected.settled': 'No rejected record needs a decision any more.',
   'catalog.settled': 'No catalog import is held any more.',
@@ -54,6 +61,14 @@ const RESOLVED: Record<(typeof ATTENTION)[keyof typeof ATTENTION][1], string> = 
   'settings.agree': 'All running workers have the same settings again.',
 }
 
+const EXCEPTIONS = { failing: 'scopes that fail', held: 'listings with a held removal' } as const
+
+function resolvedText({ kind, exceptions = [] }: Resolved): string {
+  if (exceptions.length === 0) return RESOLVED[kind]
+  const apart = exceptions.map((each) => EXCEPTIONS[each]).join(' and ')
+  return `${RESOLVED[kind].slice(0, -1)}, apart from ${apart}.`
+}
+
 function openProblem({ sentence, words, fix, since, organizations, first }: Attention): Message {
   const named = (first ?? []).map(
     (each) =>
@@ -64,20 +79,22 @@ function openProblem({ sentence, words, fix, since, organizations, first }: Atte
     text: words === null ? sentence : `${sentence} ${words}`,
     action: fix,
     facts: [
-      ...(since === null ? [] : [['since', since] as const]),
+      ...(since === null ? [] : [['since', time(new Date(since))] as const]),
       ...named,
       ...(more > 0 ? [['and', counted(more, 'other organization')] as const] : []),
     ],
   }
 }
 
-function endedBadly(run: Extract<Notification, { kind: 'run.failed' | 'run.cancelled' }>): Message {
+type RunEnd = Extract<Notification, { runId: string }>
+
+function endedBadly(run: RunEnd): Message {
   const { runId, scopesPlanned, scopesFailed } = run
   const isFailed = run.kind === 'run.failed'
   const retry =
     scopesFailed > 0 ? `, \`collab-sync run --failed-of ${runId}\` retries what failed` : ''
   return {
-    text: `${trigger(run.trigger)} ${isFailed ? 'failed' : 'was cancelled'}.`,
+    text: `${subjectOf(run)} ${isFailed ? 'failed' : 'was cancelled'}${run.cancelledBy === null ? '' : ` by ${run.cancelledBy}`}.`,
     action: isFailed ? `\`collab-sync status ${runId}\` shows why${retry}.` : null,
     facts: [
       ['run', runId],
@@ -86,9 +103,11 @@ function endedBadly(run: Extract<Notification, { kind: 'run.failed' | 'run.cance
   }
 }
 
-function trigger(by: string): string {
-  if (by === 'refresh') return 'The continuous refresh of one day'
-  return by === 'schedule' ? 'The nightly run' : `A run (${by})`
+function subjectOf({ trigger, request, requestedBy }: RunEnd): string {
+  if (trigger === 'refresh') return 'The continuous refresh of one day'
+  if (trigger === 'schedule') return 'The nightly run'
+  const by = requestedBy === null ? '' : `, requested by ${requestedBy},`
+  return request === null ? `A run (${trigger})` : `A run of ${request}${by}`
 }
 
 /**
@@ -107,7 +126,7 @@ export function bodyFor(
   switch (shape) {
     case 'json': {
       const { kind, at, ...rest } = notification
-      const data = { text: message.text, action: message.action, ...rest }
+      const data = { text: message.text, action: message.action, ...rest, ...timesOf(notification) }
       return JSON.stringify({ id: notificationId, type: kind, timestamp: at, data })
     }
     case 'slack':
@@ -115,6 +134,15 @@ export function bodyFor(
     case 'teams':
       return JSON.stringify(teamsMessage(message))
   }
+}
+
+/** The times without the microseconds of PostgreSQL. */
+function timesOf(notification: Notification) {
+  if (!('sentence' in notification)) return {}
+  const [since, latest] = [notification.since, notification.latest].map(
+    (at) => at && new Date(at).toISOString(),
+  )
+  return { since, latest }
 }
 
 /** Without `mrkdwn` and `parse`, Slack interprets no mark-up and creates no links; &, < and > must still be escaped. */

@@ -57,7 +57,12 @@ export const Facts = z.discriminatedUnion('kind', [
     path: z.string(),
     words: z.string().nullable(),
   }),
-  z.object({ kind: z.enum(TYPES.map(([, resolved]) => resolved)), at: isoTime }),
+  z.object({
+    kind: z.enum(TYPES.map(([, resolved]) => resolved)),
+    at: isoTime,
+    /** Kinds of sync.attention that are still open and whose scopes are not counted. */
+    exceptions: z.array(z.enum(['failing', 'held'])).optional(),
+  }),
   z.object({
     kind: z.literal('members.changed'),
     at: isoTime,
@@ -70,7 +75,15 @@ export type Facts = z.infer<typeof Facts>
 
 /** A notification as it is sent. */
 export type Notification =
-  | Exclude<Facts, { kind: 'members.changed' }>
+  | Exclude<Facts, { kind: 'members.changed' } | { runId: string }>
+  | (Extract<Facts, { runId: string }> & {
+      /** What it fetches; null if the run was pruned. */
+      readonly request: string | null
+      readonly requestedBy: string | null
+      readonly cancelledBy: string | null
+    })
+  /** Sent by `doctor --notify`, and not stored. */
+  | { readonly kind: 'test'; readonly at: string }
   | {
       readonly kind: 'members.changed'
       readonly at: string

@@ -4,7 +4,9 @@ import { savepoint, transaction } from '../../core/database/pool.ts'
 import type { Client, Database } from '../../core/database/pool.ts'
 import type { RowOf } from '../../core/database/statement.ts'
 import * as notify from '../../core/database/statements/notify.ts'
+import { describeRequest } from '../../documents/format.ts'
 import { MemberChangeSchema } from '../../documents/member-change.ts'
+import { StoredScopeSchema } from '../../documents/scope.ts'
 import { every } from '../../base/every.ts'
 import type { Log } from '../../base/log.ts'
 import { bodyFor } from './message.ts'
@@ -155,12 +157,15 @@ export class Notifier {
 /** Creates notifications of problems in sync.attention that are new, and of those that are resolved. */
 async function noteAttention(client: Client, now: Date): Promise<void> {
   const at = now.toISOString()
-  for (const { kind, facts } of await notify.attention.all(client)) {
+  for (const { kind, facts, exceptions } of await notify.attention.all(client)) {
     // Other kinds are shown, but not sent.
     if (!isReported(kind)) continue
     const [type, resolved] = ATTENTION[kind]
-    const noted: Facts =
-      facts === null ? { kind: resolved, at } : Facts.parse({ kind: type, at, ...facts })
+    const noted: Facts = Facts.parse(
+      facts === null
+        ? { kind: resolved, at, ...(exceptions.length > 0 && { exceptions }) }
+        : { kind: type, at, ...facts },
+    )
     await notify.note.run(client, {
       thing: `${noted.kind}:${at}`,
       kind: noted.kind,
@@ -178,7 +183,16 @@ const MemberChanges = z.array(MemberChangeSchema)
 
 /** The notification with what is read when it is sent; null if that was erased or deleted. */
 async function notificationOf(database: Database, facts: Facts): Promise<Notification | null> {
-  if (facts.kind !== 'members.changed') return facts
+  if ('runId' in facts) {
+    const run = await notify.run.first(database, { runId: facts.runId })
+    const request =
+      run === undefined
+        ? null
+        : describeRequest({ ...run, scope: StoredScopeSchema.parse(run.scope) })
+    const { requestedBy = null, cancelledBy = null } = run ?? {}
+    return { ...facts, request, requestedBy, cancelledBy }
+  }
+  if (!('numbers' in facts)) return facts
   const { kind, at, numbers } = facts
   const { members, first } = await notify.memberChanges.one(database, { numbers })
   return members === 0 ? null : { kind, at, members, first: MemberChanges.parse(first) }

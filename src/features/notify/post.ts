@@ -44,7 +44,7 @@ export async function postMessage(
   { secret, signal }: { secret: string | undefined; signal: AbortSignal },
 ): Promise<void> {
   try {
-    await pRetry(() => tryOnce(receiver, post, secret), {
+    await pRetry(() => postOnce(receiver, post, secret), {
       retries: RETRIES,
       minTimeout: 500,
       randomize: true,
@@ -58,11 +58,12 @@ export async function postMessage(
   }
 }
 
-async function tryOnce(
-  { shape, url }: Receiver,
+/** One attempt of {@link postMessage}. @returns the status of the response, such as `HTTP 204` */
+export async function postOnce(
+  { shape, url }: ReceiverAddress,
   post: Post,
   secret: string | undefined,
-): Promise<void> {
+): Promise<string> {
   let response: Response
   let text = ''
   try {
@@ -88,6 +89,7 @@ async function tryOnce(
   }
   if (!response.ok) throw refusal(response, response.status, `HTTP ${response.status}`)
   if (!isTeamsSuccess(text)) throw teamsRefusal(response, text)
+  return `HTTP ${response.status}`
 }
 
 /**

@@ -14,7 +14,7 @@ import { PSEUDONYM, pseudonymOfValue, redactString, redactWords } from './redact
 export interface Redaction {
   /** Null keeps e-mail addresses; else what is stored in their place, null to leave them out. */
   readonly email: ((email: string) => string | null) | null
-  /** False leaves out every member that service-api.md does not show. */
+  /** False leaves out every member that docs/SERVICE.md does not show. */
   readonly keepsUnknown: boolean
   /** Null if no person is erased. */
   readonly erased: ErasedPeople | null

@@ -85,6 +85,7 @@ async function drawClaim(
     round: 0,
     attempts: 0,
     doneScopes: null,
+    isChecked: false,
     runStatus: 'running',
     scope: {},
     stopping: null,

@@ -1,7 +1,7 @@
 import { createContext } from 'preact'
 import type { ComponentChildren } from 'preact'
 import { useContext } from 'preact/hooks'
-import { roughAge } from '../../documents/format.ts'
+import { roughAge, time } from '../../documents/format.ts'
 import type { RunStatus } from '../../documents/run.ts'
 
 /** A state, shown by a colour and a sign beside its word. */
@@ -28,9 +28,19 @@ export function Badge({ tone, children }: { tone: Tone; children: ComponentChild
   )
 }
 
-/** The status of a run. */
-export function StatusBadge({ status }: { status: RunStatus }) {
-  return <Badge tone={STATUS_TONES[status]}>{status}</Badge>
+const STOPPING = { cancelled: 'being cancelled', failed: 'being stopped' } as const
+
+/** The status of a run, or that the run is about to end early. */
+export function StatusBadge({
+  status,
+  stopping = null,
+}: {
+  status: RunStatus
+  stopping?: keyof typeof STOPPING | null
+}) {
+  const isOpen = status === 'queued' || status === 'running'
+  const words = stopping !== null && isOpen ? STOPPING[stopping] : status
+  return <Badge tone={STATUS_TONES[status]}>{words}</Badge>
 }
 
 /** A sign that stands beside a word saying the same. */
@@ -42,21 +52,14 @@ export function Sign({ tone }: { tone: Tone }) {
   )
 }
 
-/** A time in UTC, to the minute. */
+/** A time as in sentences. */
 export function Time({ at }: { at: Date }) {
   return (
     <time dateTime={at.toISOString()} title={at.toISOString()}>
-      {`${DAY.format(at)}, ${at.toISOString().slice(11, 16)}`}
+      {time(at)}
     </time>
   )
 }
-
-const DAY = new Intl.DateTimeFormat('en-GB', {
-  day: 'numeric',
-  month: 'short',
-  year: 'numeric',
-  timeZone: 'UTC',
-})
 
 /** How long ago a time was, or in how long it will be. */
 export function Ago({ at }: { at: Date }) {

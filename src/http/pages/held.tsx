@@ -8,9 +8,9 @@ import { readHeldUsers } from '../../client/waiting.ts'
 import type { HeldUsers } from '../../client/waiting.ts'
 import { id } from '../../documents/check.ts'
 import { CURSOR_FAULT } from '../../documents/page.ts'
-import { count, counted, shortId } from '../../documents/format.ts'
+import { count, counted, describeHeld, rejectedNoun, shortId } from '../../documents/format.ts'
 import { ProblemError } from '../problem.ts'
-import { ActionButton, Card, Time } from './elements.tsx'
+import { ActionButton, capitalized, Card, Time } from './elements.tsx'
 import type { Fields } from './elements.tsx'
 import { sendPage } from './layout.tsx'
 import { optionalText, readFields } from './page-context.ts'
@@ -110,9 +110,10 @@ export function heldRoutes(app: FastifyInstance, { collabSync, database }: PageC
         <Pager path="/held" query={query} nextCursor={last?.toString() ?? null} />
         <Card title="Rejected records" id="rejected">
           <p class="soft">
-            The tables cannot store these records, or some of their fields. The other records of the
-            responses are stored. A run with a rejected whole record is partial until you correct
-            the record at the service or set it aside.
+            The tables cannot store these records, or these fields of stored records. The other
+            records of the responses are stored. A run that rejects a record is partial until you
+            correct the record at the service or set it aside. A rejected field makes no run
+            partial.
           </p>
           <Table
             caption="Rejected records, newest first"
@@ -196,11 +197,11 @@ function Several({ counts, fields, of }: { counts: HeldCounts; fields: Fields; o
   )
 }
 
-/** How many users the listings lack, as a sentence. */
-export function describeLacking({ listings, users, usersBefore }: HeldCounts): string {
-  const lacking = `${count(users)} of ${counted(usersBefore, 'user')}`
-  if (listings === 1) return `It lacks ${lacking}.`
-  return `${counted(listings, 'listing')} lack ${lacking}. A user who is missing from several listings is counted in each.`
+/** How many people the listings lack, as a sentence. */
+export function describeLacking(counts: HeldCounts): string {
+  const { listings, people, usersBefore } = counts
+  if (listings === 1) return `It lacks ${count(people)} of ${counted(usersBefore, 'user')}.`
+  return describeHeld(counts)
 }
 
 function Decide({ words = '', ...button }: { fields: Fields; words?: string; about: string }) {
@@ -310,11 +311,11 @@ const REJECTED_COLUMNS: readonly Column<RejectedRecord>[] = [
   ],
   [
     'Why',
-    ({ reason, isWhole, rejectedRecordId }) => (
+    ({ reason, isField, rejectedRecordId }) => (
       <>
         {reason}
         <div class="soft">
-          {isWhole ? 'Whole record' : 'Part of a record'}, ID {rejectedRecordId}
+          {capitalized(rejectedNoun({ isField }))}, ID {rejectedRecordId}
         </div>
         <ActionButton
           action="set-aside"

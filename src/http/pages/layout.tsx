@@ -2,13 +2,19 @@ import { STATUS_CODES } from 'node:http'
 import type { FastifyReply } from 'fastify'
 import type { ComponentChildren } from 'preact'
 import { render } from 'preact-render-to-string'
+import { count } from '../../documents/format.ts'
 import { printable } from '../../base/printable.ts'
 import type { ProblemError } from '../problem.ts'
 import { MayOperate, Sentence } from './elements.tsx'
 import { noticeOf } from './notices.ts'
+import type { NoticeName } from './notices.ts'
 import { staticPath } from './static/files.ts'
 
 declare module 'fastify' {
+  interface FastifyRequest {
+    /** Held removals and rejected records that wait for a decision. */
+    waiting?: number
+  }
   interface FastifyReply {
     /** True if users sign in, so that they can sign out. */
     hasSignOut?: boolean
@@ -25,6 +31,8 @@ export interface Frame {
   readonly script?: string
   /** Shown beside the title, such as a status. */
   readonly beside?: ComponentChildren
+  /** Notices that are no longer true. */
+  readonly pastNotices?: readonly NoticeName[]
   /** The text in the search box. */
   readonly search?: string | undefined
 }
@@ -43,11 +51,11 @@ const PARTS: readonly (readonly [Part, string])[] = [
 /** Sends a page, with the notice of the action that redirected to it. */
 export function sendPage(
   reply: FastifyReply,
-  { title, part, script, beside, search }: Frame,
+  { title, part, script, beside, search, pastNotices }: Frame,
   content: ComponentChildren,
 ): FastifyReply {
-  const { query, mayOperate } = reply.request
-  const notice = noticeOf(query)
+  const { query, mayOperate, waiting = 0 } = reply.request
+  const notice = noticeOf(query, pastNotices)
   return sendDocument(
     reply,
     title,
@@ -55,7 +63,7 @@ export function sendPage(
       <a class="skip" href="#content">
         Skip to the content
       </a>
-      <Header part={part} search={search} />
+      <Header part={part} search={search} waiting={waiting} />
       <main id="content" tabIndex={-1}>
         {notice !== null && (
           <p class="notice info" role="status">
@@ -99,7 +107,7 @@ export function sendDocument(
     .send(`<!doctype html>${page.replace(/>[^<]+/g, (text) => printable(text, '\n\t\r'))}`)
 }
 
-function Header({ part, search }: Pick<Frame, 'part' | 'search'>) {
+function Header({ part, search, waiting }: Pick<Frame, 'part' | 'search'> & { waiting: number }) {
   return (
     <header class="top">
       <a class="brand" href="/">
@@ -111,6 +119,12 @@ function Header({ part, search }: Pick<Frame, 'part' | 'search'>) {
             <li key={path}>
               <a href={path} aria-current={path === part ? 'page' : undefined}>
                 {name}
+                {path === '/held' && waiting > 0 && (
+                  <>
+                    {' '}
+                    <span class="badge warn">{count(waiting)}</span>
+                  </>
+                )}
               </a>
             </li>
           ))}

@@ -6,11 +6,11 @@ const NOTICES = {
   'run-stored': () => 'The run is stored. A worker starts it when the queue is available again.',
   'run-known': () => 'This run was requested before. No other run is started.',
   'run-cancelled': () =>
-    'The run is cancelled. No further calls are made; data already written is kept.',
+    'Its cancellation is requested. No further calls are made; data already written is kept.',
   'held-refused': (kept: number, listings: number, left: number) =>
-    decided(`The removal is refused: ${counted(kept, 'user')} kept in`, listings, left),
+    decided(`The removal is refused: ${counted(kept, 'person')} kept in`, listings, left),
   'held-accepted': (removed: number, listings: number, left: number) =>
-    decided(`The removal is accepted: ${counted(removed, 'user')} left`, listings, left),
+    decided(`The removal is accepted: ${counted(removed, 'person')} removed from`, listings, left),
   'rejected-set-aside': (records: number) =>
     `${counted(records, 'record')} set aside: the same content makes no later run partial.`,
   hinted: (annotations: number) =>
@@ -34,10 +34,11 @@ export function pathWithNotice(
   return `${path}${path.includes('?') ? '&' : '?'}${query}`
 }
 
-/** The notice that an address names; null without a valid one. */
-export function noticeOf(query: unknown): string | null {
+/** The notice that an address names; null without a valid one, and for one that is past. */
+export function noticeOf(query: unknown, past: readonly NoticeName[] = []): string | null {
   const { done, counts } = query as Record<string, unknown>
   if (typeof done !== 'string' || !Object.hasOwn(NOTICES, done)) return null
+  if (past.includes(done as NoticeName)) return null
   const write: (...counts: number[]) => string = NOTICES[done as NoticeName]
   const numbers = typeof counts === 'string' ? counts.split('.').map(Number) : []
   const isComplete = numbers.length >= write.length
@@ -48,7 +49,6 @@ export function noticeOf(query: unknown): string | null {
 
 /** @param left listings without a decision: another decision or run came first, or the work stopped */
 function decided(what: string, listings: number, left: number): string {
-  const where = listings === 1 ? 'the listing' : counted(listings, 'listing')
   const others = left === 0 ? '' : ` Not decided: ${counted(left, 'listing')}. Check again.`
-  return `${what} ${where}.${others}`
+  return `${what} ${counted(listings, 'listing')}.${others}`
 }

@@ -61,5 +61,6 @@ function State(of: OrganizationFreshness) {
   if (of.held > 0) return <Badge tone="warn">held</Badge>
   if (of.neverChecked > 0) return <Badge tone="info">not all checked</Badge>
   if (of.stale > 0) return <Badge tone="warn">stale</Badge>
+  if (of.refused > 0) return <Badge tone="info">removal refused</Badge>
   return <Badge tone="good">fresh</Badge>
 }

@@ -1,5 +1,6 @@
 import formbody from '@fastify/formbody'
 import type { FastifyInstance } from 'fastify'
+import { waiting } from '../../core/database/statements/pages.ts'
 import { actionRoutes } from './actions/routes.tsx'
 import { heldRoutes } from './held.tsx'
 import { historyRoutes } from './history.tsx'
@@ -21,6 +22,11 @@ export async function pages(app: FastifyInstance, context: PageContext): Promise
   await app.register(formbody)
   app.decorateReply('hasSignOut', context.settings.httpToken !== undefined)
   staticRoutes(app)
+  app.addHook('preHandler', async (request) => {
+    // Other requests get a file or a redirect.
+    if (request.method === 'GET' && request.routeOptions.config.right !== 'none')
+      request.waiting = (await waiting.one(context.database)).waiting
+  })
   overviewRoutes(app, context)
   runListRoutes(app, context)
   runPageRoutes(app, context)

@@ -26,7 +26,7 @@ export function scheduleRoutes(app: FastifyInstance, { collabSync }: PageContext
           )}
         </Card>
         <ForOperators>
-          <SetForm schedule={schedule} />
+          <SetForm {...schedule} />
         </ForOperators>
       </>,
     )
@@ -49,12 +49,13 @@ function factsOf(schedule: NightlySchedule) {
   ] as const
 }
 
-function SetForm({ schedule }: { schedule: NightlySchedule }) {
+function SetForm({ cron, timeZone }: Pick<NightlySchedule, 'cron' | 'timeZone'>) {
   return (
     <Card title="Change the schedule">
       <p class="soft" id="cron-words">
-        Five fields: minute, hour, day of the month, month, day of the week. <code>0 2 * * *</code>{' '}
-        is two o’clock every night, <code>30 1 * * 1-5</code> half past one from Monday to Friday.
+        Five fields: minute, hour, day of the month, month, day of the week; or six, with seconds
+        first. <code>0 2 * * *</code> is two o’clock every night, <code>30 1 * * 1-5</code> half
+        past one from Monday to Friday.
       </p>
       <form class="fields" method="get" action="/actions/set-schedule">
         <div>
@@ -63,13 +64,13 @@ function SetForm({ schedule }: { schedule: NightlySchedule }) {
             id="cron"
             name="cron"
             required
-            value={schedule.cron ?? '0 2 * * *'}
+            value={cron ?? '0 2 * * *'}
             aria-describedby="cron-words"
           />
         </div>
         <div>
           <label for="time-zone">Time zone, such as Europe/Berlin</label>
-          <input id="time-zone" name="timeZone" required value={schedule.timeZone} />
+          <input id="time-zone" name="timeZone" required value={timeZone} />
         </div>
         <button class="button primary" type="submit">
           Set the schedule
@@ -81,10 +82,16 @@ function SetForm({ schedule }: { schedule: NightlySchedule }) {
 
 const text = z.string().trim().min(1).max(200)
 
+/** What a user typed, even if it is wrong. */
+const Typed = z.object({ cron: z.string().catch(''), timeZone: z.string().catch('') })
+
 /** Sets the nightly schedule for all workers. */
 export const setSchedule: Action<{ cron: string; timeZone: string }> = {
   name: 'set-schedule',
   fields: z.object({ cron: text, timeZone: text }),
+  form(typed) {
+    return <SetForm {...Typed.parse(typed)} />
+  },
   async confirm(_context, fields) {
     const cron = checked(cronPattern, fields.cron, 'The cron expression')
     const timeZone = checked(timeZoneName, fields.timeZone, 'The time zone')

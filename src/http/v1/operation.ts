@@ -89,7 +89,7 @@ export const RunPathSchema = z.strictObject({ runId: RunIdSchema })
 /** Reads a number from a path or a query, which contain text only. */
 export function digits<S extends z.ZodType>(number: S) {
   return z.preprocess(
-    (value) => (typeof value === 'string' && /^\d{1,16}$/.test(value) ? Number(value) : value),
+    (value) => (typeof value === 'string' && /^-?\d{1,16}$/.test(value) ? Number(value) : value),
     number,
   )
 }

@@ -15,7 +15,7 @@ const HeldPathSchema = z.strictObject({
   heldId: digits(HeldIdSchema).describe('The heldId of GET /v1/held.'),
 })
 
-/** Dismisses rejected records, and decides on held removals. */
+/** Sets rejected records aside, and decides on held removals. */
 export function resolveRoutes(app: V1App, { collabSync }: V1Options): void {
   app.post(
     '/rejected-records/set-aside',

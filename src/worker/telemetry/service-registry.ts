@@ -184,7 +184,7 @@ function presentRows({ freshness, state, attention: needs }: StoredSignals): Gau
     ['catalog_scopes_failing', 'Scopes of the catalog whose last check failed.', failing],
     [
       'catalog_scopes_stale',
-      'Scopes of the catalog that are failing, never checked or too old.',
+      'Scopes of the catalog that are failing, never checked, too old, or not checked since a full run was stopped.',
       stale,
     ],
     [

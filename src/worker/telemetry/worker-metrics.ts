@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { AppWatch } from '../app.ts'
 import { EnvironmentError } from '../../base/errors.ts'
-import type { ConcurrencySnapshot } from '../../core/service/concurrency.ts'
+import type { Load } from '../../core/service/client.ts'
 import type { JobWatch } from '../worker.ts'
 import {
   addProcessMetrics,
@@ -18,7 +18,7 @@ export interface WorkerMetrics {
   readonly registry: Registry
   readonly watch: AppWatch & JobWatch
   /** Adds gauges that read the calls in flight at each scrape. */
-  readConcurrency(concurrency: () => ConcurrencySnapshot): void
+  readConcurrency(concurrency: () => Load): void
 }
 
 const CALL_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
@@ -45,13 +45,17 @@ type Counters = { [N in keyof typeof COUNTERS]: Counter<(typeof COUNTERS)[N][1][
 
 /** Gauges that are read at each scrape: the name after `collab_sync_`, the help and the member of the snapshot. */
 const CONCURRENCY_GAUGES = [
-  ['calls_in_flight', 'Calls in flight.', 'inFlight'],
+  ['calls_in_flight', 'Calls that were sent and have no response yet.', 'inFlight'],
   [
     'calls_in_flight_limit',
     'Current maximum of calls in flight: SYNC_CONCURRENCY, or less if the service was overloaded.',
     'limit',
   ],
-  ['calls_waiting', 'Calls that wait because the maximum is in flight.', 'waiting'],
+  [
+    'calls_waiting',
+    'Calls that wait because as many as the limit are in flight or wait for SYNC_RATE_LIMIT.',
+    'waiting',
+  ],
 ] as const
 
 /** Creates the metrics of one worker, at zero. */

@@ -16,7 +16,7 @@ const WORLD = { ...FOUR_THOUSAND, documents: 20 }
 const COMMENTS = 80_000
 const RUNS = 5
 
-/** Rows from memory: the whole write path, compared with a binary COPY of the contract's rows on one connection. */
+/** Rows from memory: the whole write path, compared with a binary COPY of the rows of `collab.comments` on one connection. */
 export const firstLoad: Comparison = {
   name: 'first-load',
   title: 'The first load: from bytes of responses to committed rows',
@@ -37,7 +37,7 @@ export const firstLoad: Comparison = {
           title: '80,000 comments of 8,000 annotations',
           head: ['', 'comments/s', 'of COPY'],
           rows: [
-            row("COPY of the contract's rows, encoded beforehand", median(copy)),
+            row('COPY of the rows of `collab.comments`, encoded beforehand', median(copy)),
             row('collab-sync', median(ours)),
           ],
         },
@@ -45,7 +45,7 @@ export const firstLoad: Comparison = {
       figures: [
         figure(
           'first-load.of-contract-copy',
-          "comments a second / those of COPY of the contract's rows",
+          'comments a second / those of COPY of the rows of `collab.comments`',
           ratios,
           { atLeast: 0.45 },
         ),
@@ -68,7 +68,7 @@ async function syncRate(servers: Servers, world: World): Promise<number> {
   }
 }
 
-/** The contract's rows of each organization, as PostgreSQL itself encodes them. */
+/** The rows of `collab.comments` of each organization, as PostgreSQL itself encodes them. */
 async function contractCopies(servers: Servers, world: World): Promise<Buffer[]> {
   const database = await createDatabaseOf(servers, world)
   const api = new MemoryApi()

@@ -183,6 +183,23 @@ export const insertImport = new Statement<
   null
 >('catalog/insert-import', { parameters: 'source requestedBy prunes lines came went' })
 
+/** A page of the scopes that the held import lacks, in the order in which they are stored. */
+export const listLacking = new Statement<
+  { afterId: number | null; afterPosition: number | null; limit: number },
+  {
+    lackingId: number
+    position: number
+    organizationId: string
+    documentId: string | null
+    annotationId: string | null
+    organizationUserGroupId: string | null
+  }
+>('catalog/list-lacking', {
+  parameters: 'afterId afterPosition limit',
+  columns: 'lackingId position organizationId documentId annotationId organizationUserGroupId',
+  neverNull: 'lackingId position organizationId',
+})
+
 /** The catalog directly beneath a document, an organization or the root; user groups before documents. Ordered by ID, so that each page is read from an index. */
 export const list = new Statement<
   {

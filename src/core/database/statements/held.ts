@@ -46,11 +46,19 @@ export const byOrganization = new Statement<
   neverNull: 'usersMissing',
 })
 
-/** Number of held removals pending approval, of one run or in total. */
-export const count = new Statement<{ runId: string | null }, { held: number }>('held/count', {
-  parameters: 'runId',
-  columns: 'held',
-  neverNull: 'held',
+/** Number of held removals, pending approval or refused, and of the people missing from them. */
+export const count = new Statement<
+  {
+    heldId: number | null
+    runId: string | null
+    organizationId: string | null
+    isRefused: boolean
+  },
+  { listings: number; people: number }
+>('held/count', {
+  parameters: 'heldId runId organizationId isRefused',
+  columns: 'listings people',
+  neverNull: 'listings people',
 })
 
 /** Records an operator's decision on a held removal. */
@@ -59,7 +67,7 @@ export const decide = new Statement<
   null
 >('held/decide', { parameters: 'heldId resolution by reason' })
 
-/** A page of held removals pending approval, oldest first. */
+/** A page of held removals, pending approval or refused, oldest first. */
 export const list = new Statement<
   {
     runId: string | null
@@ -68,6 +76,7 @@ export const list = new Statement<
     mostUsers: number
     heldId: number | null
     organizationId: string | null
+    isRefused: boolean | null
   },
   {
     heldId: number
@@ -78,14 +87,18 @@ export const list = new Statement<
     documentId: string | null
     organizationUserGroupId: string | null
     usersBefore: number
+    usersReturned: number
     repeats: number
     usersMissing: number
     firstMissingUserIds: readonly string[]
+    decidedAt: Date | null
+    decidedBy: string | null
+    reason: string | null
   }
 >('held/list', {
-  parameters: 'runId after limit mostUsers heldId organizationId',
+  parameters: 'runId after limit mostUsers heldId organizationId isRefused',
   columns:
-    'heldId runId at kind organizationId documentId organizationUserGroupId usersBefore repeats usersMissing firstMissingUserIds',
+    'heldId runId at kind organizationId documentId organizationUserGroupId usersBefore usersReturned repeats usersMissing firstMissingUserIds decidedAt decidedBy reason',
   neverNull: 'usersMissing firstMissingUserIds',
 })
 
@@ -104,12 +117,23 @@ export const note = new Statement<
     usersBefore: number
     missingUserIds: readonly string[]
     isLoss: boolean
+    usersReturned: number
   },
   { repeats: number | null }
 >('held/note', {
   parameters:
-    'runId isScheduled batchKey kind scopeKey organizationId documentId userGroupId contentDigest usersBefore missingUserIds isLoss',
+    'runId isScheduled batchKey kind scopeKey organizationId documentId userGroupId contentDigest usersBefore missingUserIds isLoss usersReturned',
   columns: 'repeats',
+})
+
+/** Resolved removals by resolution, of a listing, run or organization. */
+export const outcomes = new Statement<
+  { heldId: number | null; runId: string | null; organizationId: string | null },
+  { resolution: 'accepted' | 'refused' | 'repeated' | 'recovered'; listings: number }
+>('held/outcomes', {
+  parameters: 'heldId runId organizationId',
+  columns: 'resolution listings',
+  neverNull: 'resolution listings',
 })
 
 /** Users whose removal from a listing is pending approval or was refused. */

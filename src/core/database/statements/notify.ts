@@ -11,11 +11,11 @@ export const address = new Statement<{ receivers: readonly string[] }, null>('no
   parameters: 'receivers',
 })
 
-/** Kinds of sync.attention_by_kind to report: each once, and again while open only if a later decision is pending. A kind is resolved if two consecutive checks do not find it; its facts are then null. The service is not resolved as unreachable while it throttles, nor the reverse. */
-export const attention = new Statement<null, { kind: string; facts: unknown | null }>(
-  'notify/attention',
-  { columns: 'kind facts', neverNull: 'kind' },
-)
+/** Kinds of sync.attention_by_kind to report: each once, and again while open only if a later decision is pending. A kind is resolved if two consecutive checks do not find it; its facts are then null, and exceptions has the open kinds whose scopes it does not count. The service is not resolved as unreachable while it throttles, nor the reverse. */
+export const attention = new Statement<
+  null,
+  { kind: string; facts: unknown | null; exceptions: readonly string[] }
+>('notify/attention', { columns: 'kind facts exceptions', neverNull: 'kind exceptions' })
 
 /** Claims the delivery to a receiver that has been due for longest. No other worker claims it during the lease. The last attempt is the one after a day; if it fails, the delivery ends. */
 export const claim = new Statement<
@@ -63,6 +63,22 @@ export const note = new Statement<
   null
 >('notify/note', { parameters: 'thing kind subject facts' })
 
+/** When receivers last accepted a message, and the messages of the last seven days that they did not accept. */
+export const receivers = new Statement<
+  { receivers: readonly string[] },
+  {
+    receiver: string
+    sentAt: Date | null
+    givenUp: number
+    waiting: number
+    problem: string | null
+  }
+>('notify/receivers', {
+  parameters: 'receivers',
+  columns: 'receiver sentAt givenUp waiting problem',
+  neverNull: 'givenUp waiting',
+})
+
 /** Records the outcome of a delivery: sent, given up, or to retry later. */
 export const record = new Statement<
   {
@@ -75,18 +91,20 @@ export const record = new Statement<
   null
 >('notify/record', { parameters: 'notificationId receiver outcome problem retryInS' })
 
+/** Who requested a run, what it fetches, and who cancelled it: read when its message is sent, because it may name persons. */
+export const run = new Statement<
+  { runId: string },
+  {
+    scope: unknown
+    retryOf: string | null
+    failing: boolean
+    requestedBy: string | null
+    cancelledBy: string | null
+  }
+>('notify/run', { parameters: 'runId', columns: 'scope retryOf failing requestedBy cancelledBy' })
+
 /** Locks the check for notifications until the transaction ends. Returns no row if another process holds the lock or checked recently. */
 export const takeTurn = new Statement<{ intervalS: number }, { now: Date; watchingSince: Date }>(
   'notify/take-turn',
   { parameters: 'intervalS', columns: 'now watchingSince', neverNull: 'now watchingSince' },
 )
-
-/** Messages of the last seven days that receivers did not accept. */
-export const undelivered = new Statement<
-  { receivers: readonly string[] },
-  { receiver: string; givenUp: number; waiting: number; problem: string }
->('notify/undelivered', {
-  parameters: 'receivers',
-  columns: 'receiver givenUp waiting problem',
-  neverNull: 'givenUp waiting problem',
-})

@@ -18,11 +18,12 @@ export const page = new Statement<
     oldestCheck: Date | null
     newestCheck: Date | null
     held: number
+    refused: number
   }
 >('organizations/page', {
   parameters: 'after limit organizationId',
   columns:
-    'organizationId name active scopes annotations comments neverChecked failing stale overdue oldestCheck newestCheck held',
+    'organizationId name active scopes annotations comments neverChecked failing stale overdue oldestCheck newestCheck held refused',
   neverNull:
-    'organizationId active scopes annotations comments neverChecked failing stale overdue held',
+    'organizationId active scopes annotations comments neverChecked failing stale overdue held refused',
 })

@@ -23,6 +23,7 @@ export const list = new Statement<
     record: string
     isCut: boolean
     isWhole: boolean
+    isField: boolean
     firstSeenAt: Date
     lastSeenAt: Date
     times: number
@@ -34,9 +35,9 @@ export const list = new Statement<
 >('rejected/list', {
   parameters: 'runId before limit mostCharacters isSetAside',
   columns:
-    'rejectedRecordId runId at operation organizationId documentId annotationId organizationUserGroupId reason record isCut isWhole firstSeenAt lastSeenAt times goneAt setAsideAt setAsideBy setAsideReason',
+    'rejectedRecordId runId at operation organizationId documentId annotationId organizationUserGroupId reason record isCut isWhole isField firstSeenAt lastSeenAt times goneAt setAsideAt setAsideBy setAsideReason',
   neverNull:
-    'rejectedRecordId runId at operation reason record isCut isWhole firstSeenAt lastSeenAt times',
+    'rejectedRecordId runId at operation reason record isCut isWhole isField firstSeenAt lastSeenAt times',
 })
 
 /** Records that rejected records are gone: their scopes returned a complete response without them. */
@@ -77,13 +78,13 @@ export const note = new Statement<
   neverNull: 'lost',
 })
 
-/** Which digests are dismissed. */
+/** Which digests are set aside. */
 export const readSetAside = new Statement<
   { digests: readonly (Buffer | null)[] },
   { digest: Buffer }
 >('rejected/read-set-aside', { parameters: 'digests', columns: 'digest' })
 
-/** Reopens dismissed rejected records. */
+/** Reopens rejected records. */
 export const restore = new Statement<
   { rejectedIds: readonly number[] | null; runId: string | null },
   { found: number; changed: number }
@@ -93,7 +94,7 @@ export const restore = new Statement<
   neverNull: 'found changed',
 })
 
-/** Dismisses rejected records by their content; records dismissed before are not changed. */
+/** Sets rejected records aside by their content; records that were set aside before are not changed. */
 export const setAside = new Statement<
   { rejectedIds: readonly number[] | null; runId: string | null; by: string; reason: string },
   { found: number; changed: number }
@@ -103,7 +104,7 @@ export const setAside = new Statement<
   neverNull: 'found changed',
 })
 
-/** Whole records that a run rejected and that were not dismissed, by its own counts, and the most frequent reason. */
+/** Whole records that a run rejected and that were not set aside, by its own counts, and the most frequent reason. */
 export const wholeOfRun = new Statement<
   { runId: string },
   { records: number; reason: string | null }

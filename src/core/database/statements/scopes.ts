@@ -29,7 +29,7 @@ export const commentsOfBatch = new Statement<
   isPrepared: true,
 })
 
-/** Number of scopes and when they were last checked successfully. All totals read it. */
+/** Number of scopes and when they were last checked successfully. All totals read it. A stale scope is failing, not tried, too old, or unchecked since a full run was stopped: these four add up to stale. */
 export const freshness = new Statement<
   null,
   {
@@ -40,14 +40,17 @@ export const freshness = new Statement<
     failing: number
     stale: number
     overdue: number
+    tooOld: number
+    uncheckedSinceStop: number
     oldestCheck: Date | null
     newestCheck: Date | null
     promiseS: number
   }
 >('scopes/freshness', {
   columns:
-    'scopes annotations neverChecked notTried failing stale overdue oldestCheck newestCheck promiseS',
-  neverNull: 'scopes annotations neverChecked notTried failing stale overdue promiseS',
+    'scopes annotations neverChecked notTried failing stale overdue tooOld uncheckedSinceStop oldestCheck newestCheck promiseS',
+  neverNull:
+    'scopes annotations neverChecked notTried failing stale overdue tooOld uncheckedSinceStop promiseS',
 })
 
 /** For scopes without a successful check this time, keeps the time of their last successful check and whether this check failed. Unchanged values are not written, so that a scope that fails every night costs nothing here. */

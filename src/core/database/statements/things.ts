@@ -137,7 +137,7 @@ export const life = new Statement<
   neverNull: 'at atUs id event facts',
 })
 
-/** One organization, user group, document or annotation, and its check: a single row, whichever of them the ids name. The run of the check is the one whose claim of the batch began then, among the runs that were under way. That time passed through milliseconds. */
+/** One organization, user group, document or annotation, and its check: a single row, whichever of them the ids name. The run of the check is the one whose claim of the batch began then, among the runs that were under way; the failing run, the last one that failed to fetch it. That time passed through milliseconds. */
 export const scope = new Statement<
   {
     organizationId: string
@@ -165,11 +165,13 @@ export const scope = new Statement<
     authors: readonly (string | null)[]
     isErasing: boolean
     runId: string | null
+    heldId: number | null
+    failingRunId: string | null
   }
 >('things/scope', {
   parameters: 'organizationId documentId annotationId userGroupId',
   columns:
-    'organizationKey key name active inCatalog checkedAt failingSince isStale users annotations comments failing firstCommentAt lastCommentAt firstAnswerAt changedAt authors isErasing runId',
+    'organizationKey key name active inCatalog checkedAt failingSince isStale users annotations comments failing firstCommentAt lastCommentAt firstAnswerAt changedAt authors isErasing runId heldId failingRunId',
   neverNull:
     'organizationKey key active inCatalog isStale users annotations comments failing authors isErasing',
 })

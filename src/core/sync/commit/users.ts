@@ -98,8 +98,9 @@ async function holdSuspicious(
 async function noteHeld(
   client: Client,
   { claim, batchKey }: Committing,
-  { result: { scope, contentDigest }, changes, isLoss }: ListingDecision,
+  { result, changes, isLoss }: ListingDecision,
 ): Promise<number | null> {
+  const { scope, contentDigest, records, rejectedIds } = result
   const { repeats } = await held.note.one(client, {
     runId: claim.runId,
     isScheduled: claim.trigger === 'schedule',
@@ -113,6 +114,7 @@ async function noteHeld(
     usersBefore: changes.before,
     missingUserIds: changes.missing,
     isLoss,
+    usersReturned: new Set([...records.map(({ userId }) => userId), ...rejectedIds]).size,
   })
   return repeats
 }

@@ -23,7 +23,7 @@ interface RecordsResult<R> {
   readonly rejectedItems: number
   /**
    * True for a full listing. A response to some ids says nothing of other comments, nor of membership: whether filters are
-   * combined by intersection or union is "not shown" (service-api.md, Get Users).
+   * combined by intersection or union is not known (docs/SERVICE.md, What is not known).
    */
   readonly isListing: boolean
   /** Null where the next response must be read again even if it is the same. */

@@ -75,7 +75,7 @@ function redactFailure({ rules }: Fetching, { organizationId }: BatchScope, erro
 type CommentRecords = Records<number, CommentRecord>
 
 /**
- * Fetches the comments of one annotation (service-api.md, Get Comments). Those that are stored and missing from the listing are
+ * Fetches the comments of one annotation (docs/SERVICE.md, Get Comments). Those that are stored and missing from the listing are
  * fetched by their ids: only a null in the place of a comment is evidence that it is gone. With `commentIds` just these are
  * fetched.
  */
@@ -180,7 +180,7 @@ async function fetchByIds(
 }
 
 /**
- * Reads the items for IDs, by position (service-api.md, Get Comments, rule 3).
+ * Reads the items for IDs, by position (docs/SERVICE.md, Get Comments, rule 3).
  * @returns the IDs for which the service returned null
  * @throws CallError if positions do not match: a null may stand for any comment
  */
@@ -203,7 +203,7 @@ function readByIds(
   return ids.filter((_, index) => data[index] === null)
 }
 
-/** Fetches one listing of users (service-api.md, Get Users, combinations 1, 2 and 5), or some of its users. */
+/** Fetches one listing of users (docs/SERVICE.md, Get Users, combinations 1, 2 and 5), or some of its users. */
 async function fetchUsers(
   fetching: Fetching,
   scope: BatchScope,
@@ -231,7 +231,7 @@ async function fetchUsers(
   }
 }
 
-/** Fetches some users (service-api.md, Get Users, combinations 3, 4 and 6). */
+/** Fetches some users (docs/SERVICE.md, Get Users, combinations 3, 4 and 6). */
 async function fetchSomeUsers(
   fetching: Fetching,
   scope: BatchScope,
@@ -274,7 +274,7 @@ function usersFilter(scope: BatchScope): UsersFilter {
   const { organizationId, documentId, organizationUserGroupId } = scope
   if (documentId !== null) return { organizationId, documentId }
   if (organizationUserGroupId !== null) {
-    // One group a call: what several mean together is "not shown".
+    // One group a call: what several mean together is not known.
     return { organizationId, organizationUserGroupIds: [organizationUserGroupId] }
   }
   return { organizationId }

@@ -70,7 +70,7 @@ function readAuthor(
   const fault = userIdFault(from)
   if (fault !== null) {
     rest['from'] = from
-    // Which members a User summary always has is "not shown": a summary without userId names no user, and is not an error.
+    // Which members a User summary always has is not known: a summary without userId names no user, and is not an error.
     if (isObject(from) && (from['userId'] ?? null) === null)
       readColumns(AUTHOR_COLUMNS, from, texts, {}, received)
     else if (from !== null) received.reject(`from: ${fault}: author_user_id was set to null`)

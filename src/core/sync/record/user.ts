@@ -15,7 +15,7 @@ export interface UserRecord extends UserColumns {
   readonly index: number
 }
 
-/** Reads the items of Get Users. Which members are always present is "not shown": only `userId` is needed, as the key. */
+/** Reads the items of Get Users. Which members are always present is not known: only `userId` is needed, as the key. */
 export const USERS: RecordReader<string, UserRecord> = {
   object: 'user',
   key: 'userId',

@@ -54,8 +54,10 @@ function freshnessLines(columns: readonly Column[], minutes: number): string[] {
 
 function columnLines(column: Column, { key, references }: Relation): string[] {
   const { name, type, comment, notNull } = column
+  // A key column of a view has no constraint; its comment says where it is null.
+  const isNeverNull = notNull || (key.includes(name) && !/\bnull if\b/i.test(comment ?? ''))
   const tests = [
-    ...(notNull || key.includes(name) ? ['not_null'] : []),
+    ...(isNeverNull ? ['not_null'] : []),
     ...(key.length === 1 && key[0] === name ? ['unique'] : []),
     ...references
       .filter(({ columns }) => columns.length === 1 && columns[0] === name)

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact'
 import * as z from 'zod'
 import type { CollabSync } from '../../../client/collab-sync.ts'
 import { countHeld, decideHeld, HELD_CHANGED } from '../../../core/sync/held.ts'
@@ -29,6 +30,8 @@ export interface Action<Fields extends object> {
   /** Of its address, `/actions/NAME`. */
   readonly name: string
   readonly fields: z.ZodType<Fields>
+  /** Its form with what the user typed, to be shown again with the problem. */
+  form?(typed: unknown): ComponentChildren
   /** @throws UsageError if it is not possible */
   confirm(context: PageContext, fields: Fields): Promise<Question>
   /**
@@ -62,7 +65,7 @@ const HeldFields = z.object({
   run: z.uuid().optional(),
   organization: id.optional(),
   listings: z.coerce.number().optional(),
-  users: z.coerce.number().optional(),
+  people: z.coerce.number().optional(),
   responses: z.string().optional(),
   reason: z.string().max(1000).optional(),
 })
@@ -80,13 +83,13 @@ function heldAction(
     async confirm({ database }, fields) {
       const counts = await countHeld({ database }, choiceOf(fields))
       if (counts.listings === 0) throw new UsageError(HELD_CHANGED)
-      const { listings, users, responses } = counts
+      const { listings, people, responses } = counts
       const { effect, ...question } = words
       return {
         ...question,
-        words: `${words.words} ${counted(users, 'user')}${listings === 1 ? '' : ` (${counted(listings, 'listing')})`}`,
+        words: `${words.words} ${counted(people, 'person')} ${name === 'accept' ? 'from' : 'in'} ${counted(listings, 'listing')}`,
         sentences: [`${await describeHeld(database, fields)}:`, describeLacking(counts), effect],
-        carries: { listings, users, responses },
+        carries: { listings, people, responses },
         back: '/held',
       }
     },
@@ -94,14 +97,14 @@ function heldAction(
       const isAccepted = name === 'accept'
       const given = { reason: reason || undefined }
       checked(isAccepted ? AcceptHeldSchema : RefuseHeldSchema, given, '')
-      const { listings = 0, users = 0, responses = '' } = fields
+      const { listings = 0, people = 0, responses = '' } = fields
       const done = await decideHeld(
         { database },
         choiceOf(fields),
         { resolution: isAccepted ? 'accepted' : 'refused', by, reason: reason || null },
-        { listings, users, responses },
+        { listings, people, responses },
       )
-      const counts = [done.users, done.listings, done.left]
+      const counts = [done.people, done.listings, done.left]
       return pathWithNotice('/held', isAccepted ? 'held-accepted' : 'held-refused', counts)
     },
   }
@@ -238,6 +241,9 @@ function scopeOf({ organizationId, documentId, annotationId, ...ids }: ScopeIds)
   })
 }
 
+const OTHER_RUNS =
+  'Batches that another run claims after this request and finishes are not fetched again. Batches that it has claimed already are fetched again.'
+
 /** Starts a run of a scope of the catalog, of what fails in it now, or of everything. */
 export const sync: Action<ScopeIds & { failing?: boolean | undefined }> = {
   name: 'sync',
@@ -245,12 +251,15 @@ export const sync: Action<ScopeIds & { failing?: boolean | undefined }> = {
   async confirm({ database, settings: { operations } }, { failing, ...ids }) {
     const scope = scopeOf(ids)
     const scopes = counted(await countScopes({ database, operations }, { scope, failing }), 'scope')
+    // Runs of other scopes fetch each of them.
+    const isWhole = !failing && Object.keys(ids).every((name) => name === 'organizationId')
     const words = isEverything(scope) && !failing ? 'Sync everything now' : 'Sync now'
     return {
       title: `${words}?`,
       sentences: [
         `Scope: ${describeScope(scope)}`,
         `A run requests ${failing ? `only the ${scopes} whose last fetch failed` : scopes}, beside other runs in progress, and writes what changed.`,
+        ...(isWhole ? [OTHER_RUNS] : []),
       ],
       words,
       back: ids.organizationId ? thingPath(ids) : '/runs',
@@ -282,6 +291,10 @@ export const giveHint: Action<LineFields> = {
   },
 }
 
+/** For a document that has no annotation in the catalog. */
+export const ANNOTATIONS_TOO =
+  'Comments are fetched by annotation: add the annotations of the document to the catalog, too.'
+
 /** Adds an organization, a document, an annotation or a user group to the catalog. */
 export const add: Action<LineFields & { sync?: boolean | undefined }> = {
   name: 'add',
@@ -290,7 +303,11 @@ export const add: Action<LineFields & { sync?: boolean | undefined }> = {
     const effect = isSynced ? 'A run fetches it now, and later runs do.' : 'Later runs fetch it.'
     return {
       title: 'Add to the catalog?',
-      sentences: [`Scope: ${describeScope(scopeOf(line))}`, effect],
+      sentences: [
+        `Scope: ${describeScope(scopeOf(line))}`,
+        effect,
+        ...(line.documentId && !line.annotationId ? [ANNOTATIONS_TOO] : []),
+      ],
       words: isSynced ? 'Add and sync it' : 'Add it',
       back: '/organizations',
     }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import * as z from 'zod'
+import { UsageError } from '../../../base/errors.ts'
 import { HiddenFields } from '../elements.tsx'
 import { sendPage } from '../layout.tsx'
 import { readFields } from '../page-context.ts'
@@ -32,13 +33,27 @@ const Key = z.object({ key: z.uuid() })
 function addAction(app: FastifyInstance, context: PageContext, action: Action<object>): void {
   const path = `/actions/${action.name}`
   app.get(path, { config: { right: 'operate' } }, async (request, reply) => {
-    const fields = readFields(action.fields, request.query)
-    const question = await action.confirm(context, fields)
-    return sendPage(
-      reply,
-      { title: question.title, part: null },
-      <ConfirmPage path={path} fields={fields} question={question} />,
-    )
+    try {
+      const fields = readFields(action.fields, request.query)
+      const question = await action.confirm(context, fields)
+      return sendPage(
+        reply,
+        { title: question.title, part: null },
+        <ConfirmPage path={path} fields={fields} question={question} />,
+      )
+    } catch (error) {
+      if (!(error instanceof UsageError) || action.form === undefined) throw error
+      return sendPage(
+        reply.code(400),
+        { title: 'Not possible', part: null },
+        <>
+          <p class="notice bad" role="alert">
+            {error.message}
+          </p>
+          {action.form(request.query)}
+        </>,
+      )
+    }
   })
   app.post(path, { config: { right: 'operate' } }, async (request, reply) => {
     const fields = readFields(action.fields, request.body)

@@ -1,8 +1,8 @@
 import type { AttentionByKind } from '../../../documents/attention.ts'
 import type { Freshness } from '../../../documents/freshness.ts'
-import { count, counted } from '../../../documents/format.ts'
+import { count, counted, describeStale } from '../../../documents/format.ts'
 import { printable } from '../../../base/printable.ts'
-import { Card, Sentence, Sign } from '../elements.tsx'
+import { Card, Sentence, Sign, Time } from '../elements.tsx'
 import { ThingLink } from '../things/thing-link.tsx'
 
 const TONES = { high: 'bad', medium: 'warn', low: 'info' } as const
@@ -25,7 +25,6 @@ const ON_PAGES: readonly string[] = [
   'rejected',
   'nightly_missed',
   'nightly_late',
-  'no_schedule',
 ]
 
 /** Open problems, the most urgent first. */
@@ -50,8 +49,8 @@ export function AttentionCard({
         </ul>
       )}
       <p class="soft">
-        {count(freshness.stale)} of {counted(freshness.scopes, 'scope')} are stale: failing, never
-        checked, or last checked longer ago than FRESHNESS_PROMISE.
+        {count(freshness.stale)} of {counted(freshness.scopes, 'scope')} are stale
+        {freshness.stale > 0 && `: ${describeStale(freshness)}`}.
       </p>
     </Card>
   )
@@ -66,6 +65,11 @@ function Row({ row }: { row: AttentionByKind }) {
       </span>
       <div>
         <p>{printable(row.sentence)}</p>
+        {row.since !== null && (
+          <p class="soft">
+            Since <Time at={row.since} />
+          </p>
+        )}
         {row.first.length > 0 && <Organizations row={row} />}
         {row.words !== null && <p class="soft">{printable(row.words)}</p>}
         {!ON_PAGES.includes(row.kind) && (

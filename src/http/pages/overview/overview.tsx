@@ -20,6 +20,7 @@ import {
 } from '../elements.tsx'
 import { sendPage } from '../layout.tsx'
 import type { PageContext } from '../page-context.ts'
+import { ResolvedBy } from '../runs/run-parts.tsx'
 import { Table } from '../tables.tsx'
 import type { Column } from '../tables.tsx'
 import { AttentionCard } from './attention.tsx'
@@ -71,7 +72,8 @@ const NIGHTLY_TITLES: Record<RunDetails['status'], string> = {
 
 /** The result of the last nightly run, and when the next one is due. sync.attention reports a run that did not start. */
 function Night({ nightly, next }: { nightly: RunDetails | null; next: Date | null }) {
-  const tone = nightly === null ? 'idle' : STATUS_TONES[nightly.status]
+  const isResolved = nightly !== null && nightly.resolvedBy !== null
+  const tone = nightly === null ? 'idle' : isResolved ? 'info' : STATUS_TONES[nightly.status]
   return (
     <section class={`card verdict ${tone}`}>
       <Sign tone={tone} />
@@ -82,6 +84,7 @@ function Night({ nightly, next }: { nightly: RunDetails | null; next: Date | nul
             <p>
               <Sentence of={nightly.problem ?? whatItDid(nightly)} />
             </p>
+            <ResolvedBy run={nightly} />
             <p>
               <a href={`/runs/${nightly.runId}`}>
                 The run of <Time at={nightly.requestedAt} />
@@ -128,7 +131,7 @@ function MemberChanges({ changes }: { changes: readonly RowOf<typeof observed.re
   )
 }
 
-/** Each day with its worst nightly run, or else its worst run, and what changed in comments. */
+/** Each day with its worst run, and what runs and authors did to comments. */
 const DAY_COLUMNS: readonly Column<RowOf<typeof pages.days>>[] = [
   ['Day', ({ day }) => day, 'nowrap'],
   [
@@ -143,7 +146,8 @@ const DAY_COLUMNS: readonly Column<RowOf<typeof pages.days>>[] = [
     'nowrap',
   ],
   ['Runs', ({ runs }) => count(runs), 'number'],
-  ['Comments written', ({ comments }) => count(comments), 'number'],
+  ['Comments stored by runs', ({ stored }) => count(stored), 'number'],
+  ['Comments by authors', ({ comments }) => count(comments), 'number'],
   ['Edits found', ({ edits }) => count(edits), 'number'],
   ['Deletions found', ({ deletions }) => count(deletions), 'number'],
 ]

@@ -53,10 +53,10 @@ const COLUMNS: readonly Column<Failure>[] = [
   ['Cause', Cause, 'id'],
   ['Attempts', ({ attempts }) => count(attempts), 'number'],
   ['At', ({ at }) => <Time at={at} />, 'nowrap'],
-  ['Since', Since],
+  ['State now', StateNow],
 ]
 
-function Since({ state, resolvedBy, resolvedAt }: Failure) {
+function StateNow({ state, resolvedBy, resolvedAt }: Failure) {
   return (
     <>
       {FAILURE_STATES[state]}

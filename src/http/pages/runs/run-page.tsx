@@ -6,6 +6,9 @@ import {
   counted,
   describeCounts,
   describeHeld,
+  describeKept,
+  describeRejected,
+  describeRemoval,
   describeRequest,
   duration,
   NO_WORKER,
@@ -21,11 +24,13 @@ import {
   StatusBadge,
   Time,
 } from '../elements.tsx'
+import { listingName } from '../held.tsx'
 import { ActionsTable } from '../history.tsx'
 import { noSuchRun } from '../../problem.ts'
 import { sendPage } from '../layout.tsx'
 import type { PageContext } from '../page-context.ts'
-import { Failures, Progress, Slowness } from './run-parts.tsx'
+import { ThingLink } from '../things/thing-link.tsx'
+import { Failures, Progress, ResolvedBy, Slowness } from './run-parts.tsx'
 
 const SLOWEST_SHOWN = 10
 
@@ -46,7 +51,9 @@ export function runPageRoutes(app: FastifyInstance, context: PageContext): void 
       {
         title: `Run ${shortId(run.runId)}`,
         part: '/runs',
-        beside: <StatusBadge status={run.status} />,
+        beside: <StatusBadge {...run} />,
+        // They say what happens next to a queued run.
+        pastNotices: run.status === 'queued' ? [] : ['run-started', 'run-stored'],
         ...(isUnderWay && { script: 'follow-run.js' }),
       },
       <>
@@ -74,6 +81,7 @@ async function runContent({ database }: PageContext, run: RunDetails) {
           <Sentence of={run.problem} />
         </p>
       )}
+      <ResolvedBy run={run} />
       {run.finishedAt === null && (
         <div class="stack" data-live data-waits>
           {run.waiting.map(({ kind, sentence }) => (
@@ -104,12 +112,21 @@ async function runContent({ database }: PageContext, run: RunDetails) {
       {run.failuresByCause.length > 0 && <Failures run={run} />}
       {run.heldWaiting > 0 && (
         <p class="notice warn">
-          {describeHeld(run.heldWaiting)} <a href={`/held?run=${run.runId}`}>Review the removals</a>
+          {describeHeld(run.held)} <a href={`/held?run=${run.runId}`}>Review the removals</a>
         </p>
+      )}
+      {run.refused.listings > 0 && (
+        <Card title={`Refused removals: ${describeKept(run.refused)}`}>
+          {run.refused.first.map((one) => (
+            <p key={one.heldId}>
+              <ThingLink ids={one}>{listingName(one)}</ThingLink>: {describeRemoval(one)}
+            </p>
+          ))}
+        </Card>
       )}
       {run.rejected > 0 && (
         <p class="notice warn">
-          {counted(run.rejected, 'record')} could not be stored in full.{' '}
+          The run rejected {describeRejected(run.recordsRejected, run.fieldsRejected)}.{' '}
           <a href={`/held?run=${run.runId}#rejected`}>See why</a>
         </p>
       )}
@@ -139,6 +156,17 @@ function UnderWay({ run: { runId, stopping } }: { run: RunDetails }) {
   )
 }
 
+/** The request of a run, as a link if it is of one thing. */
+function Requested({ run }: { run: RunDetails }) {
+  const { organizationIds = [], documentId, annotationId, ...more } = run.scope
+  const [organizationId, ...others] = organizationIds
+  const [organizationUserGroupId, ...otherGroups] = more.organizationUserGroupIds ?? []
+  if (organizationId === undefined || others.length + otherGroups.length > 0)
+    return <>{describeRequest(run)}</>
+  const ids = { organizationId, documentId, annotationId, organizationUserGroupId }
+  return <ThingLink ids={ids}>{describeRequest(run)}</ThingLink>
+}
+
 /** The request of the run, its times and its duration. */
 function RunFacts({ run }: { run: RunDetails }) {
   return (
@@ -147,7 +175,7 @@ function RunFacts({ run }: { run: RunDetails }) {
         [
           'Scope',
           run.retryOf === null ? (
-            describeRequest(run)
+            <Requested key="scope" run={run} />
           ) : (
             <a key="scope" href={`/runs/${run.retryOf}`}>
               {describeRequest(run)}

@@ -87,7 +87,7 @@ export function Failures({ run }: { run: RunDetails }) {
           ['Scopes', (cause) => count(cause.scopes), 'number'],
           ['Organizations', (cause) => count(cause.organizations), 'number'],
           ['Attempts', (cause) => count(cause.attempts), 'number'],
-          ['Since', Since],
+          ['State now', StateNow],
           ['Examples', Examples, 'id'],
         ]}
       />
@@ -118,7 +118,7 @@ export function Cause({
   )
 }
 
-function Since({ resolvedBy, ...states }: FailureReport) {
+function StateNow({ resolvedBy, ...states }: FailureReport) {
   return (
     <>
       {describeStates(states)}
@@ -128,6 +128,16 @@ function Since({ resolvedBy, ...states }: FailureReport) {
         </div>
       )}
     </>
+  )
+}
+
+/** Names the run that resolved what went wrong in another one, if there is one. */
+export function ResolvedBy({ run: { resolvedBy } }: { run: RunDetails }) {
+  if (resolvedBy === null) return null
+  return (
+    <p>
+      Resolved by <RunLinks runIds={[resolvedBy]} />.
+    </p>
   )
 }
 

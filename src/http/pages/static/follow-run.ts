@@ -22,6 +22,10 @@ export function followRun(): void {
       if (lost !== null) lost.hidden = Boolean(run)
       if (!made || !run) continue
       isOver = run.dataset['run'] === 'over'
+      // A notice is true for the state in which the page was opened.
+      const [before, now] = [document, made].map((page) => page.querySelector('.badge'))
+      if (before?.textContent !== now?.textContent)
+        document.querySelector('.notice[role=status]')?.remove()
       replaceParts(made, isOver)
       announce(isOver)
     }

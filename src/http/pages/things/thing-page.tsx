@@ -17,6 +17,7 @@ import type {
   ThingIds,
   Words,
 } from '../../../documents/thing.ts'
+import { ANNOTATIONS_TOO } from '../actions/actions.ts'
 import { ProblemError } from '../../problem.ts'
 import { ActionButton, Badge, Card, Facts, ForOperators, HiddenFields, Time } from '../elements.tsx'
 import type { Tone } from '../elements.tsx'
@@ -77,12 +78,14 @@ export function thingRoutes(app: FastifyInstance, { collabSync }: PageContext): 
   })
 }
 
-function State({ thing: { why, checked, actions } }: { thing: Thing }) {
+function State({ thing: { why, checked, actions, removal } }: { thing: Thing }) {
   const tone = why.state === 'here' ? 'good' : 'idle'
+  const disputed = removal && (removal.decidedAt ? 'removal_refused' : 'removal_held')
   return (
     <>
       <Badge tone={tone}>{why.state.replaceAll('_', ' ')}</Badge>
       {actions.includes('retry') && <Badge tone="bad">failing</Badge>}
+      {disputed && <Badge tone={TONES[disputed] ?? 'idle'}>{disputed.replaceAll('_', ' ')}</Badge>}
       {checked.isStale && <Badge tone="warn">stale</Badge>}
     </>
   )
@@ -112,7 +115,7 @@ const BUTTONS: Readonly<Record<ThingAction, string>> = {
 
 /** Why the object is here or gone, its last check, its facts, and its actions. */
 function Stored({ thing }: { thing: Thing }) {
-  const { kind, ids, why, checked } = thing
+  const { kind, ids, why, checked, removal } = thing
   const facts = factsOf(thing).map(
     ([label, value, name]) => [label, <Fact key={name} {...{ name, value, ids }} />] as const,
   )
@@ -123,8 +126,19 @@ function Stored({ thing }: { thing: Thing }) {
       <p class="lead">
         {why.sentence} <ByRun runId={why.runId} />
       </p>
+      {removal !== null && kind !== 'user' && (
+        <p class="notice">
+          {removal.sentence} <ByRun runId={removal.runId} />
+        </p>
+      )}
       <p>
-        {checked.sentence} <ByRun runId={checked.runId} /> Next check: {checked.next}
+        {checked.sentence} <ByRun runId={checked.runId} />{' '}
+        {checked.failing !== null && (
+          <>
+            {checked.failing} <ByRun runId={checked.failingRunId} />{' '}
+          </>
+        )}
+        Next check: {checked.next}
       </p>
       <Facts of={[...facts, ['ID', <code key="id">{ownId(kind, ids)}</code>]]} />
       <div class="row">
@@ -160,6 +174,7 @@ const TONES: Readonly<Partial<Record<Beneath['state'], Tone>>> = {
   failing: 'bad',
   stale: 'warn',
   removal_held: 'warn',
+  removal_refused: 'info',
 }
 
 /** The kinds of entries that the page of an organization or a document can add to the catalog. */
@@ -180,12 +195,13 @@ const HOLDS: Readonly<Record<Thing['kind'], readonly [title: string, timeHead: s
 
 /** The contents of an object, and forms that add to them. */
 function Holds({
-  thing: { kind, ids, beneath },
+  thing,
   pager,
 }: {
   thing: Thing
   pager: Pick<Parameters<typeof Pager>[0], 'path' | 'query'>
 }) {
+  const { kind, ids, beneath } = thing
   const [title, timeHead] = HOLDS[kind]
   const added = Object.entries(ADDED[kind] ?? {})
   const columns: readonly Column<Beneath>[] = [
@@ -199,6 +215,9 @@ function Holds({
   ]
   return (
     <Card title={title} id="beneath">
+      {thing.kind === 'document' && thing.why.state === 'here' && thing.facts.annotations === 0 && (
+        <p class="notice warn">{ANNOTATIONS_TOO}</p>
+      )}
       <Table
         caption={added.length > 0 ? `${title}, failing ones first` : title}
         empty="There are none."

@@ -1,0 +1,159 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { importCatalog } from '../../src/features/catalog/import.ts'
+import { listSource } from '../../src/features/catalog/lines.ts'
+import { readFreshness } from '../../src/client/freshness.ts'
+import { readAttention } from '../../src/client/waiting.ts'
+import { catalogLines } from '../../src/demo/catalog.ts'
+import { describeStale } from '../../src/documents/format.ts'
+import { buildCommand } from '../cli/built-command.ts'
+import type { BuiltCommand } from '../cli/built-command.ts'
+import { openLive } from '../helpers/live.ts'
+import type { Live } from '../helpers/live.ts'
+import { BEARER, unlistened } from '../http/served.ts'
+import { askPages, wordsOf } from '../pages/open-pages.ts'
+import { hostileComments } from '../pages/hostile.ts'
+import type { FaultRule } from '../service/faults.ts'
+
+/** Nights made on purpose: what pages, commands, /v1 and SQL say of one state, and that its fixes work. */
+
+let live: Live
+let command: BuiltCommand
+let settings: Record<string, string>
+let first: string
+
+beforeAll(async () => {
+  live = await openLive('none', { settings: { SYNC_RETRIES: '0' } })
+  command = await buildCommand()
+  // As `schedule remove` does, since no worker starts.
+  await live.database.pool.query('insert into sync.schedule (cron) values (null)')
+  const { url, apiKey, authToken } = live.standIn
+  settings = {
+    DATABASE_URL: live.database.url,
+    COLLAB_API_URL: url,
+    COLLAB_API_KEY: apiKey,
+    COLLAB_AUTH_TOKEN: authToken,
+  }
+  first = [...live.world.organizationIds()][0] ?? ''
+})
+afterAll(async () => {
+  await command?.remove()
+  await live?.close()
+})
+
+const lines = () => [...catalogLines(live.world)]
+
+/** Imports the catalog as the file catalog.ndjson would, which lacks the first organization if it `isCut`. */
+function write(isCut: boolean): void {
+  const kept = lines().filter((line) => !isCut || line.organizationId !== first)
+  const text = kept.map((line) => `${JSON.stringify(line)}\n`).join('')
+  writeFileSync(join(command.directory, 'catalog.ndjson'), text)
+}
+
+async function runWith(...faults: FaultRule[]) {
+  live.standIn.setFaults(faults)
+  const run = await live.run()
+  live.standIn.setFaults([])
+  return run
+}
+
+/** Runs each command that the fixes of open problems name, in the order in which they stand. */
+async function runFixes(kind: string): Promise<void> {
+  const rows = (await readAttention(live.database.pool)).filter((row) => row.kind === kind)
+  expect(rows.map((row) => row.kind)).toEqual([kind])
+  const fixes = [...(rows[0]?.fix.matchAll(/`collab-sync ([^`]+)`/g) ?? [])].map(([, fix]) => fix)
+  expect(fixes.length).toBeGreaterThan(0)
+  for (const fix of fixes) {
+    const args = (fix ?? '').replace('FILE', 'catalog.ndjson').replace('TEXT', 'wrong').split(' ')
+    // The second of two decisions finds nothing to decide.
+    const isDecided = /^(refuse)/.test(fix ?? '')
+    const { code, stderr } = await command.run(args, settings)
+    if (!isDecided) expect([fix, code, stderr]).not.toEqual([fix, 2, stderr])
+  }
+}
+
+test('the fix of each open problem works in its state', async () => {
+  write(false)
+  await runFixes('catalog_empty')
+  await runFixes('never_checked')
+  await runWith({ kind: 'forbidden', match: { operation: 'comments', organizationId: first } })
+  await runFixes('failing')
+  await runWith({ kind: 'empty-list', match: { operation: 'users', organizationId: first } })
+  await runFixes('held')
+  await runWith(hostileComments(first))
+  await runFixes('rejected')
+  await live.run()
+  expect(await readAttention(live.database.pool)).toEqual([])
+})
+
+test('a held import waits, shows what it lacks, and after a refusal says what applies it', async () => {
+  write(true)
+  const lacking = lines().filter(({ organizationId }) => organizationId === first)
+  expect(
+    (await command.run(['catalog', 'import', 'catalog.ndjson', '--prune'], settings)).code,
+  ).toBe(3)
+  expect(await readAttention(live.database.pool)).toMatchObject([
+    { kind: 'catalog_held', urgency: 'medium' },
+  ])
+  const shown: object[] = []
+  for (let cursor: string | null = ''; cursor !== null;) {
+    const page = cursor === '' ? [] : ['--cursor', cursor]
+    const args = ['catalog', 'show', '--json', '--limit', '20', ...page]
+    const document = JSON.parse((await command.run(args, settings)).stdout)
+    shown.push(...document.lacking.items)
+    cursor = document.lacking.nextCursor
+  }
+  expect(shown).toHaveLength(lacking.length)
+  for (const { organizationName: _, ...line } of lacking.slice(1) as Record<string, string>[])
+    expect(shown).toContainEqual(
+      expect.objectContaining({
+        organizationId: line['organizationId'],
+        documentId: line['documentId'] ?? null,
+      }),
+    )
+  const { stdout } = await command.run(['catalog', 'show'], settings)
+  expect(stdout).toContain('The held import lacks')
+
+  const id = JSON.parse((await command.run(['catalog', 'show', '--json'], settings)).stdout)
+    .imports[0].importId
+  await command.run(['refuse', '--catalog', String(id), '--reason', 'cut off'], settings)
+  expect(
+    (await command.run(['catalog', 'import', 'catalog.ndjson', '--prune'], settings)).code,
+  ).toBe(3)
+  expect(await readAttention(live.database.pool)).toMatchObject([
+    { kind: 'catalog_failed', urgency: 'medium' },
+  ])
+  await runFixes('catalog_failed')
+  expect(await readAttention(live.database.pool)).toEqual([])
+  await importCatalog(live.database.pool, listSource('test', lines()), { prune: true })
+  await live.run()
+})
+
+test('a refused token makes all scopes stale, and everything says why', async () => {
+  await runWith({ kind: 'forbidden', match: { operation: 'comments', organizationId: first } })
+  await runWith({ kind: 'unauthenticated' })
+  const freshness = await readFreshness(live.database.pool)
+  const { scopes, stale, failing, notTried, tooOld, uncheckedSinceStop } = freshness
+  expect([stale, notTried, tooOld]).toEqual([scopes, 0, 0])
+  expect(failing).toBeGreaterThan(0)
+  expect(failing + uncheckedSinceStop).toBe(stale)
+  const why = `${failing} failing, ${uncheckedSinceStop} not checked since a full run was stopped`
+  expect(describeStale(freshness)).toBe(why)
+
+  const app = await live.openApp()
+  const pages = await askPages(app)
+  expect(wordsOf(await pages.get('/'))).toContain(
+    `${scopes} of ${scopes} scopes are stale: ${why}.`,
+  )
+  await pages.close()
+  expect((await command.run(['status'], settings)).stdout).toContain(`${stale} stale (${why})`)
+  const server = await unlistened(app)
+  const answer = await server.app.inject({ url: '/v1/freshness', headers: BEARER })
+  expect(answer.json()).toMatchObject({ stale, failing, tooOld, uncheckedSinceStop })
+  await server.app.close()
+  const { rows } = await live.database.pool.query(
+    'select count(*)::int as stale from reporting.freshness where is_stale',
+  )
+  expect(rows).toEqual([{ stale }])
+})

@@ -1,0 +1,152 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { describeRun } from '../../src/cli/run-details.ts'
+import { readRunDetails } from '../../src/client/run-reports.ts'
+import { shortId, time } from '../../src/documents/format.ts'
+import { thingPath } from '../../src/http/pages/things/thing-link.tsx'
+import { openLive } from '../helpers/live.ts'
+import type { Live, RunRow } from '../helpers/live.ts'
+import { askPages, hiddenFields, wordsOf } from './open-pages.ts'
+import type { PagesAsked } from './open-pages.ts'
+
+let live: Live
+let pages: PagesAsked
+let organizationId: string
+let nightly: RunRow
+
+// A first load, and a night in which one organization's comments fail.
+beforeAll(async () => {
+  live = await openLive('none')
+  ;[organizationId] = [...live.world.organizationIds()] as [string]
+  await live.importCatalog()
+  pages = await askPages(await live.openApp())
+  await live.run()
+  live.standIn.setFaults([{ kind: 'forbidden', match: { organizationId, operation: 'comments' } }])
+  nightly = await live.run({ trigger: 'schedule' })
+})
+afterAll(async () => {
+  await pages.close()
+  await live.close()
+})
+
+const words = async (path: string) => wordsOf(await pages.get(path))
+const json = async (path: string) => JSON.parse((await pages.get(path, ACCEPT)).text)
+const ACCEPT = { accept: 'application/json' }
+
+test('a failed night says since when it fails, links what failed to the run that failed, and says what resolved it', async () => {
+  const [row] = await live.rows(
+    `select organization_id, document_id, annotation_id, failing_since from collab.annotations
+    where organization_id = $1 order by annotation_id limit 1`,
+    organizationId,
+  )
+  const ids = {
+    organizationId,
+    documentId: row?.document_id,
+    annotationId: row?.annotation_id,
+  }
+  const [{ since }] = (await live.rows(
+    `select since from sync.attention where kind = 'failing'`,
+  )) as [{ since: Date }]
+  expect(await words('/')).toContain(`Since ${time(since)}`)
+  const failed = shortId(nightly.run_id)
+  expect(await words(thingPath(ids))).toContain(
+    `Every fetch since ${time(row?.failing_since)} has failed. (run ${failed} )`,
+  )
+  const { checked } = await json(
+    `/v1/organizations/${organizationId}/documents/${ids.documentId}/annotations/${encodeURIComponent(ids.annotationId)}`,
+  )
+  expect(checked).toMatchObject({ failingRunId: nightly.run_id })
+  expect(checked.runId).not.toBe(nightly.run_id)
+  await expectResolvedBy(null)
+
+  live.standIn.setFaults([])
+  const retry = await live.run({ failedOf: nightly.run_id })
+  expect(retry.status).toBe('succeeded')
+  await expectResolvedBy(retry.run_id)
+  await live.run()
+  await expectResolvedBy(retry.run_id)
+  // A night that was stopped is resolved by the next good run of everything.
+  await live.rows(`update sync.runs set stopping = 'failed' where run_id = $1`, nightly.run_id)
+  const { rows } = await live.database.pool.query(
+    `select run_id from sync.runs where retry_of is null order by requested_at desc limit 1`,
+  )
+  await expectResolvedBy(rows[0].run_id)
+})
+
+test('a run has one state: its notices are gone when the run goes on, and while it is being cancelled it says so', async () => {
+  const started = await act('sync', { organizationId })
+  const runId = started.slice('/runs/'.length).split('?')[0] ?? ''
+  expect(await words(started)).toContain('A worker starts it')
+  // The scope is a link.
+  expect((await pages.get(started)).text).toContain(`<a href="${thingPath({ organizationId })}">`)
+  await live.rows(
+    `update sync.runs set status = 'running', started_at = now() where run_id = $1`,
+    runId,
+  )
+  expect(await words(started)).not.toContain('A worker starts it')
+  await live.rows(`update sync.runs set stopping = 'cancelled' where run_id = $1`, runId)
+  const stopping = await words(`/runs/${runId}?done=run-cancelled`)
+  expect(stopping).toMatch(/Its cancellation is requested.* being cancelled .*The run is ending/)
+  expect(await words('/runs')).toContain(`${shortId(runId)} → being cancelled`)
+  await live.rows(`update sync.runs set stopping = null where run_id = $1`, runId)
+  const cancelled = await act('cancel', { run: runId })
+  const [row] = await live.rows('select status from sync.runs where run_id = $1', runId)
+  expect(row).toEqual({ status: 'cancelled' })
+  expect(await words(cancelled)).toMatch(/Its cancellation is requested.* – cancelled /)
+  expect(await words(started)).not.toContain('A worker starts it')
+})
+
+test('an added document says that its annotations are needed, and a run of it names what it checked', async () => {
+  const document = { organizationId, documentId: 'a new document' }
+  const sentence = 'Comments are fetched by annotation: add the annotations of the document'
+  expect(await words(`/actions/add?${new URLSearchParams(document)}`)).toContain(sentence)
+  const added = await act('add', document)
+  expect(added).toBe(`${thingPath(document)}&done=added`)
+  expect(await words(added)).toContain(sentence)
+  const run = await live.run({
+    scope: { organizationIds: [organizationId], documentId: 'a new document' },
+  })
+  expect(await words(`/runs/${run.run_id}`)).toContain(' Checked nothing Calls 1 ')
+  const other = await live.run({
+    scope: { organizationIds: [organizationId], documentId: 'doc-0' },
+  })
+  expect(await words(`/runs/${other.run_id}`)).toMatch(/ Checked 1 document, \d+ annotations /)
+  await act('add', { ...document, annotationId: 'a 1' })
+  expect(await words(thingPath(document))).not.toContain(sentence)
+})
+
+test('a wrong schedule keeps the form with what was typed', async () => {
+  const typed = { cron: '61 2 * * *', timeZone: 'Europe/Berlin' }
+  const page = await pages.get(`/actions/set-schedule?${new URLSearchParams(typed)}`)
+  expect(page.status).toBe(400)
+  expect(wordsOf(page)).toContain('The cron expression')
+  for (const value of Object.values(typed)) expect(page.text).toContain(`value="${value}"`)
+})
+
+test('the navigation counts what waits for a decision', async () => {
+  const badge = async () =>
+    /Waiting\W+<span class="badge warn">(\d+)</.exec((await pages.get('/')).text)?.[1]
+  expect(await badge()).toBeUndefined()
+  live.standIn.setFaults([{ kind: 'empty-list', match: { organizationId, operation: 'users' } }])
+  await live.run()
+  const { items } = await json('/v1/held')
+  expect(items.length).toBeGreaterThan(0)
+  expect(await badge()).toBe(String(items.length))
+})
+
+/** Confirms an action; the address of the page that reports it. */
+async function act(action: string, fields: Record<string, string>): Promise<string> {
+  const question = await pages.get(`/actions/${action}?${new URLSearchParams(fields)}`)
+  const done = await pages.post(`/actions/${action}`, hiddenFields(question))
+  return String(done.headers['location'])
+}
+
+/** The card, the page, `/v1`, `status RUN` and SQL. */
+async function expectResolvedBy(runId: string | null) {
+  const sentence = `Resolved by run ${shortId(runId ?? '')}`
+  for (const path of ['/', `/runs/${nightly.run_id}`])
+    expect((await words(path)).includes(sentence), path).toBe(runId !== null)
+  expect(await json(`/v1/runs/${nightly.run_id}`)).toMatchObject({ resolvedBy: runId })
+  const run = await readRunDetails(live.database.pool, nightly.run_id)
+  if (run === null) throw new Error('The run is gone.')
+  expect(describeRun(run).includes(sentence)).toBe(runId !== null)
+}
