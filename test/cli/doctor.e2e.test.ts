@@ -79,6 +79,30 @@ test.each<[string, Answering, Environment, number, RegExp]>([
     /^warn +settings +SYNC_CONCURENCY is not a setting; did you mean SYNC_CONCURRENCY\?\n/m,
   ],
   [
+    'a body in another charset',
+    (response) =>
+      response
+        .writeHead(200, { 'content-type': 'application/json; charset=iso-8859-1' })
+        .end(Buffer.from('{"a":"\xe9"}', 'latin1')),
+    {},
+    2,
+    /returns no usable response: .*HTTP 200, the body is not UTF-8: its charset is iso-8859-1/,
+  ],
+  [
+    'headers that are too large',
+    (response) => response.writeHead(200, { 'x-trace': 'a'.repeat(70_000) }).end('{}'),
+    {},
+    2,
+    /headers of 70\d{3} bytes; at most 65536 are accepted\. The longest is x-trace/,
+  ],
+  [
+    'a short key',
+    service,
+    { COLLAB_API_KEY: 'short' },
+    2,
+    /^warn +settings +COLLAB_API_KEY has fewer than 12 characters, so it is not masked/m,
+  ],
+  [
     'a port where nothing listens',
     service,
     { COLLAB_API_URL: 'http://127.0.0.1:9' },

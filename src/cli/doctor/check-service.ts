@@ -83,8 +83,16 @@ function judge(error: unknown, url: string, organizationId: string | null): Find
         ? 'remove /v1 and the rest of the path from COLLAB_API_URL: the path of each operation begins with /v1'
         : 'correct COLLAB_API_URL',
     )
+  if (errorStatus === 'headers_too_large')
+    return fail('service', message, 'shorten it at the service or its gateway')
   if (kind !== 'refused')
-    return fail('service', `${url} returns no usable response: ${message}`, 'try again later')
+    return fail(
+      'service',
+      `${url} returns no usable response: ${message}`,
+      /^body_/.test(errorStatus ?? '')
+        ? 'correct it at the service or the proxy in front of it'
+        : 'try again later',
+    )
   if (organizationId === null && /^not.found$/i.test(errorStatus ?? ''))
     return ok('service', `${url} responds and did not refuse key and token (${message})`)
   return warn(

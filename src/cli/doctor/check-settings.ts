@@ -1,4 +1,5 @@
 import { UsageError } from '../../base/errors.ts'
+import { MASKED_SECRET_CHARS_MIN } from '../../core/service/response.ts'
 import { misspeltSettings } from '../../settings/near-names.ts'
 import { examineSettings } from '../../settings/settings.ts'
 import type { Environment } from '../../settings/environment.ts'
@@ -23,7 +24,7 @@ export function checkSettings(environment: Environment): CheckedSettings {
     const misspelt = misspeltSettings(environment).map((found) =>
       warn('settings', found, 'correct the name in the environment or .env'),
     )
-    const found = [...faults.map(findingOf), ...misspelt]
+    const found = [...faults.map(findingOf), ...misspelt, ...shortSecrets(settings)]
     const wrong = new Set(faults.flatMap(({ setting }) => setting?.group ?? []))
     return { findings: found.length > 0 ? found : [ok('settings', 'valid')], settings, wrong }
   } catch (error) {
@@ -31,6 +32,20 @@ export function checkSettings(environment: Environment): CheckedSettings {
     const findings = [fail('settings', error.message, 'make it a file that this user can read')]
     return { findings, settings: null, wrong: new Set() }
   }
+}
+
+/** Short secrets are not masked in records, because they may be ordinary words of them. */
+function shortSecrets({ apiKey, authToken }: Settings): Finding[] {
+  const given = { COLLAB_API_KEY: apiKey, COLLAB_AUTH_TOKEN: authToken }
+  return Object.entries(given).flatMap(([name, value = '']) =>
+    value === '' || value.length >= MASKED_SECRET_CHARS_MIN
+      ? []
+      : warn(
+          'settings',
+          `${name} has fewer than ${MASKED_SECRET_CHARS_MIN} characters, so it is not masked in records that repeat it`,
+          'ask the owner of the service for a longer one',
+        ),
+  )
 }
 
 function findingOf({ problem, fix }: SettingFault): Finding {
