@@ -14,6 +14,7 @@ import {
   describeRejected,
   describeRequest,
   describeStates,
+  describeStatus,
   duration,
   FAILURE_STATES,
   NO_WORKER,
@@ -46,15 +47,15 @@ export async function printRun(
   return run
 }
 
-/** Colours a status. */
-export function paintedStatus(status: Run['status']): string {
-  return STATUS_PAINT[status](status)
+/** The status of a run in its colour. */
+export function paintedStatus(run: Pick<Run, 'status' | 'stopping'>): string {
+  return STATUS_PAINT[run.status](describeStatus(run))
 }
 
 /** A run as a page: its state, its counts and open problems. */
 export function describeRun(run: RunDetails): string {
   return [
-    `Run ${paint.bold(shortId(run.runId))} ${paintedStatus(run.status)}${howLong(run)}`,
+    `Run ${paint.bold(shortId(run.runId))} ${paintedStatus(run)}${howLong(run)}`,
     ...(run.problem === null ? [] : [`  ${paint.yellow(printable(run.problem))}`]),
     ...(run.resolvedBy === null ? [] : [`  Resolved by run ${shortId(run.resolvedBy)}.`]),
     ...run.waiting.map(({ sentence }) => `  ${paint.yellow(sentence)}`),

@@ -212,6 +212,14 @@ export function describeCounts<Of extends keyof RunCounts>(
   return described.join(', ') || 'nothing'
 }
 
+const STOPPING = { cancelled: 'being cancelled', failed: 'being stopped' } as const
+
+/** The status of a run, or that the run is about to end early. */
+export function describeStatus({ status, stopping }: Pick<Run, 'status' | 'stopping'>): string {
+  const isOpen = status === 'queued' || status === 'running'
+  return stopping !== null && isOpen ? STOPPING[stopping] : status
+}
+
 /** Describes the request of a run. */
 export function describeRequest(run: Pick<Run, 'scope' | 'retryOf' | 'failing'>): string {
   if (run.retryOf !== null) return `failed scopes of run ${shortId(run.retryOf)}`

@@ -87,6 +87,8 @@ test('a run has one state: its notices are gone when the run goes on, and while 
   const stopping = await words(`/runs/${runId}?done=run-cancelled`)
   expect(stopping).toMatch(/Its cancellation is requested.* being cancelled .*The run is ending/)
   expect(await words('/runs')).toContain(`${shortId(runId)} → being cancelled`)
+  const run = await readRunDetails(live.database.pool, runId)
+  expect(run && describeRun(run)).toContain(`${shortId(runId)} being cancelled`)
   await live.rows(`update sync.runs set stopping = null where run_id = $1`, runId)
   const cancelled = await act('cancel', { run: runId })
   const [row] = await live.rows('select status from sync.runs where run_id = $1', runId)

@@ -183,7 +183,7 @@ function rowOf(run: Run): string[] {
     shortId(run.runId),
     time(run.requestedAt),
     shorten(run.requestedBy ?? run.trigger, 30),
-    paintedStatus(run.status),
+    paintedStatus(run),
     run.startedAt === null ? '' : duration(run.durationMs),
     run.finishedAt === null ? `${done} of ${count(scopesInAll(run))}` : done,
     run.scopesFailed > 0 ? paint.red(count(run.scopesFailed)) : '0',

@@ -89,7 +89,7 @@ function judge(error: unknown, url: string, organizationId: string | null): Find
     return fail(
       'service',
       `${url} returns no usable response: ${message}`,
-      /^body_/.test(errorStatus ?? '')
+      errorStatus?.startsWith('body_')
         ? 'correct it at the service or the proxy in front of it'
         : 'try again later',
     )

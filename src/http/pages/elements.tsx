@@ -1,8 +1,8 @@
 import { createContext } from 'preact'
 import type { ComponentChildren } from 'preact'
 import { useContext } from 'preact/hooks'
-import { roughAge, time } from '../../documents/format.ts'
-import type { RunStatus } from '../../documents/run.ts'
+import { describeStatus, roughAge, time } from '../../documents/format.ts'
+import type { Run, RunStatus } from '../../documents/run.ts'
 
 /** A state, shown by a colour and a sign beside its word. */
 export type Tone = 'good' | 'warn' | 'bad' | 'info' | 'idle'
@@ -28,19 +28,9 @@ export function Badge({ tone, children }: { tone: Tone; children: ComponentChild
   )
 }
 
-const STOPPING = { cancelled: 'being cancelled', failed: 'being stopped' } as const
-
-/** The status of a run, or that the run is about to end early. */
-export function StatusBadge({
-  status,
-  stopping = null,
-}: {
-  status: RunStatus
-  stopping?: keyof typeof STOPPING | null
-}) {
-  const isOpen = status === 'queued' || status === 'running'
-  const words = stopping !== null && isOpen ? STOPPING[stopping] : status
-  return <Badge tone={STATUS_TONES[status]}>{words}</Badge>
+/** The status of a run. */
+export function StatusBadge({ run }: { run: Pick<Run, 'status' | 'stopping'> }) {
+  return <Badge tone={STATUS_TONES[run.status]}>{describeStatus(run)}</Badge>
 }
 
 /** A sign that stands beside a word saying the same. */

@@ -140,7 +140,8 @@ const DAY_COLUMNS: readonly Column<RowOf<typeof pages.days>>[] = [
       runId !== null &&
       status !== null && (
         <>
-          <StatusBadge status={status} /> <a href={`/runs/${runId}`}>{shortId(runId)}</a>
+          <StatusBadge run={{ status, stopping: null }} />{' '}
+          <a href={`/runs/${runId}`}>{shortId(runId)}</a>
         </>
       ),
     'nowrap',

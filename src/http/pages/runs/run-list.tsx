@@ -65,7 +65,7 @@ function StatusFilter({ chosen }: { chosen: RunStatus | undefined }) {
 
 const COLUMNS: readonly Column<Run>[] = [
   ['Run', ({ runId }) => <a href={`/runs/${runId}`}>{shortId(runId)}</a>, 'nowrap'],
-  ['Status', (run) => <StatusBadge {...run} />],
+  ['Status', (run) => <StatusBadge run={run} />],
   ['Requested', ({ requestedAt }) => <Time at={requestedAt} />, 'nowrap'],
   ['By', ({ requestedBy, trigger }) => requestedBy ?? trigger, 'id'],
   ['Took', (run) => (run.startedAt === null ? '–' : duration(run.durationMs)), 'number'],

@@ -51,7 +51,7 @@ export function runPageRoutes(app: FastifyInstance, context: PageContext): void 
       {
         title: `Run ${shortId(run.runId)}`,
         part: '/runs',
-        beside: <StatusBadge {...run} />,
+        beside: <StatusBadge run={run} />,
         // They say what happens next to a queued run.
         pastNotices: run.status === 'queued' ? [] : ['run-started', 'run-stored'],
         ...(isUnderWay && { script: 'follow-run.js' }),
