@@ -36,21 +36,6 @@ comment on column sync.held_users.run_id is 'As in sync.held.';
 comment on column sync.held_users.organization_id is 'The organization of the listing and of the user.';
 comment on column sync.held_users.user_id is 'A user who is missing from the response and stays in the listing.';
 
-create view sync.attention_parts as
-select 'held' as kind, organization_id, count(distinct user_id) as part
-from sync.open_holds
-join sync.held_users using (held_id, organization_id)
-group by 2
-union all
-select 'rejected', organization_id, count(*) filter (where is_field)
-from sync.unstored_records
-where is_open
-group by 2;
-comment on view sync.attention_parts is 'A second count for the sentence of an open problem. Key: kind, organization_id.';
-comment on column sync.attention_parts.kind is 'As in sync.attention.';
-comment on column sync.attention_parts.organization_id is 'As in sync.attention.';
-comment on column sync.attention_parts.part is 'For held, people who are missing from the listings; for rejected, the fields among its count.';
-
 create function sync.counted(n bigint, noun text) returns text
 language sql immutable parallel safe
 return to_char(n, 'FM999,999,999,999') || ' ' || case when n = 1 then noun when noun = 'person' then 'people' else noun || 's' end;
@@ -87,31 +72,38 @@ with scopes as (
     min(at) as since, max(at) as latest
   from sync.open_holds
   group by 1
+), people_held as (
+  select organization_id, count(distinct user_id) as people
+  from sync.open_holds
+  join sync.held_users using (held_id, organization_id)
+  group by 1
 ), open_runs as (
   select run_id, trigger, requested_at from sync.runs where status in ('queued', 'running') and trigger <> 'refresh'
 ), by_organization as (
-  select 'failing' as kind, o.organization_id, s.failing - coalesce(h.failing, 0) as count, s.failing_since as since, s.failing_latest as latest
+  select 'failing' as kind, o.organization_id, s.failing - coalesce(h.failing, 0) as count, s.failing_since as since, s.failing_latest as latest,
+    null::bigint as part
   from scopes s
   join collab_store.organizations o using (organization_key)
   left join holds h using (organization_id)
   where s.failing > coalesce(h.failing, 0)
   union all
-  select 'overdue', o.organization_id, s.overdue - coalesce(h.overdue, 0), s.checked_at + p.freshness_promise, s.checked_at + p.freshness_promise
+  select 'overdue', o.organization_id, s.overdue - coalesce(h.overdue, 0), s.checked_at + p.freshness_promise, s.checked_at + p.freshness_promise, null
   from scopes s
   cross join collab_store.promise p
   join collab_store.organizations o using (organization_key)
   left join holds h using (organization_id)
   where s.overdue > coalesce(h.overdue, 0)
   union all
-  select 'never_checked', o.organization_id, s.never_checked, null, null
+  select 'never_checked', o.organization_id, s.never_checked, null, null, null
   from scopes s
   join collab_store.organizations o using (organization_key)
   where s.never_checked > 0 and not exists (select from open_runs)
   union all
-  select 'held', organization_id, listings, since, latest
+  select 'held', organization_id, listings, since, latest, people
   from holds
+  join people_held using (organization_id)
   union all
-  select 'rejected', organization_id, count(*), min(first_seen_at), max(first_seen_at)
+  select 'rejected', organization_id, count(*), min(first_seen_at), max(first_seen_at), count(*) filter (where is_field)
   from sync.unstored_records
   where is_open
   group by organization_id
@@ -124,7 +116,7 @@ with scopes as (
 )
 select b.kind, case b.kind when 'failing' then 'high' when 'overdue' then 'high' when 'never_checked' then 'low' else 'medium' end as urgency,
   b.organization_id, b.count::bigint as count, b.since, b.latest,
-  sync.attention_sentence(b.kind, b.count::bigint, p.part, 1, b.organization_id) as sentence,
+  sync.attention_sentence(b.kind, b.count::bigint, b.part, 1, b.organization_id) as sentence,
   case b.kind
     when 'failing' then coalesce('`collab-sync run --failed-of ' || left(f.run_id::text, 8) || '` retries the failed scopes.', '`collab-sync run` syncs everything.')
     when 'held' then format('`collab-sync accept %1$s --dry-run` lists the missing users. Run `collab-sync accept %1$s` or `collab-sync refuse %1$s --reason TEXT`.', left(h.run_id::text, 8))
@@ -135,9 +127,8 @@ select b.kind, case b.kind when 'failing' then 'high' when 'overdue' then 'high'
     when 'held' then '/held'
     when 'rejected' then '/held#rejected'
     else '/organizations' end as path,
-  null::text as words
+  null::text as words, b.part
 from by_organization b
-left join sync.attention_parts p using (kind, organization_id)
 left join lateral (
   select run_id from sync.failures
   where organization_id = b.organization_id and resolved_at is null
@@ -162,7 +153,7 @@ select case i.state when 'held' then 'catalog_held' else 'catalog_failed' end, c
     when 'failed' then '`collab-sync catalog refresh` tries again.'
     else 'Import a complete list. To deactivate what this one lacks: '
       || case i.source when 'CATALOG_SQL' then '`collab-sync catalog refresh --accept-all`.' else '`collab-sync catalog import FILE --prune --accept-all`.' end end,
-  '/organizations', i.problem
+  '/organizations', i.problem, null
 from sync.catalog_imports i
 where i.state = 'held'
   or (
@@ -176,7 +167,7 @@ where i.state = 'held'
 union all
 select 'worker_blocked', 'high', null, count(*), min(problem_since), max(problem_since),
   sync.counted(count(*), 'worker') || ' cannot work.', '`collab-sync doctor` checks the connections.', '/runs',
-  (array_agg(worker_id || ': ' || problem order by problem_since, worker_id))[1]
+  (array_agg(worker_id || ': ' || problem order by problem_since, worker_id))[1], null
 from workers
 where problem is not null
 having count(*) > 0
@@ -184,7 +175,7 @@ union all
 select 'no_worker', 'high', null, 1, s.since, s.since,
   case when r.runs > 0 then 'No worker is alive: ' || case r.runs when 1 then 'a run waits for one.' else sync.counted(r.runs, 'run') || ' wait for one.' end
     else 'No worker is alive to start the nightly run.' end,
-  'Start one: `collab-sync worker`.', '/runs', null
+  'Start one: `collab-sync worker`.', '/runs', null, null
 from collab_store.definitions d
 cross join (select count(*) as runs, min(requested_at) as first_at from open_runs) r
 cross join lateral (
@@ -194,14 +185,14 @@ where not exists (select from workers) and (r.runs > 0 or d.next_due_at is not n
 union all
 -- Nobody has removed the schedule, and no worker has ever registered it.
 select 'no_worker', 'low', null, 1, null, null, 'No worker has started yet, so nothing starts the nightly run.',
-  'Start one: `collab-sync worker`. If cron starts your runs, `collab-sync schedule remove` ends this message.', '/schedule', null
+  'Start one: `collab-sync worker`. If cron starts your runs, `collab-sync schedule remove` ends this message.', '/schedule', null, null
 from collab_store.definitions d
 where d.next_due_at is null and not exists (select from workers) and not exists (select from open_runs)
   and not exists (select from sync.schedule) and exists (select from collab_store.organizations where active)
 union all
 select 'nightly_missed', 'high', null, 1, n.due_at, n.due_at,
   'The nightly run that was due at ' || to_char(n.due_at at time zone d.schedule_time_zone, 'YYYY-MM-DD HH24:MI') || ' (' || d.schedule_time_zone || ') has not started.',
-  '`collab-sync run` syncs everything now.', '/runs', null
+  '`collab-sync run` syncs everything now.', '/runs', null, null
 from collab_store.definitions d
 cross join lateral (
   select max(due_at) as due_at from sync.nightly_due
@@ -214,7 +205,7 @@ where n.due_at is not null
 union all
 select 'nightly_late', 'high', null, 1, r.requested_at + make_interval(secs => u.seconds), r.requested_at,
   format('The nightly run has taken %s so far. It usually takes %s.', date_trunc('minute', now() - r.requested_at), date_trunc('minute', make_interval(secs => u.seconds))),
-  '`collab-sync status ' || left(r.run_id::text, 8) || '` shows its progress and what it waits for.', '/runs/' || r.run_id, null
+  '`collab-sync status ' || left(r.run_id::text, 8) || '` shows its progress and what it waits for.', '/runs/' || r.run_id, null, null
 from open_runs r
 cross join collab_store.definitions d
 cross join (
@@ -233,7 +224,7 @@ select r.stopped_for, 'high', null, 1, r.finished_at, r.finished_at,
   case r.stopped_for
     when 'credentials' then 'The service refuses COLLAB_API_KEY or COLLAB_AUTH_TOKEN.'
     else 'The service could not be reached.' end,
-  '`collab-sync doctor` checks the connection to the service.', '/runs/' || r.run_id, r.problem
+  '`collab-sync doctor` checks the connection to the service.', '/runs/' || r.run_id, r.problem, null
 from (
   select run_id, stopped_for, finished_at, problem from sync.runs
   where finished_at is not null and (calls > 0 or stopped_for is not null)
@@ -245,19 +236,19 @@ where r.stopped_for is not null
 union all
 select 'throttled', 'medium', null, count(*), min(waiting_since), max(waiting_since),
   'The service throttles calls, or does not respond: ' || case count(*) when 1 then '1 worker waits.' else sync.counted(count(*), 'worker') || ' wait.' end,
-  'Lower SYNC_RATE_LIMIT if this continues.', '/runs', (array_agg(waiting_sentence order by waiting_since, worker_id))[1]
+  'Lower SYNC_RATE_LIMIT if this continues.', '/runs', (array_agg(waiting_sentence order by waiting_since, worker_id))[1], null
 from workers
 where waits_for in ('throttled', 'away') and waiting_since < now() - interval '1 minute'
 having count(*) > 0
 union all
 select 'refresh_paused', 'medium', null, 1, paused_since, paused_since, 'Continuous refresh is paused.',
-  '`collab-sync doctor` checks the connection to the service.', '/runs', reason
+  '`collab-sync doctor` checks the connection to the service.', '/runs', reason, null
 from sync.refresh_state
 where paused_until > now() - interval '1 minute'
 union all
 select 'settings_differ', 'medium', null, count(*), max(started_at), max(started_at),
   'Workers have different settings: ' || string_agg(name, ', ' order by name) || '.',
-  'Give all workers the same settings and restart them.', '/runs', null
+  'Give all workers the same settings and restart them.', '/runs', null, null
 from (
   select s.name, max(w.started_at) as started_at
   from workers w
@@ -268,7 +259,7 @@ from (
 having count(*) > 0
 union all
 select 'catalog_empty', 'medium', null, 1, null, null, 'The catalog is empty: there is nothing to sync.',
-  '`collab-sync catalog import FILE` fills it.', '/organizations', null
+  '`collab-sync catalog import FILE` fills it.', '/organizations', null, null
 where not exists (select from collab_store.organizations where active);
 comment on view sync.attention is 'As reporting.attention, with the messages of others. Key: kind, organization_id.';
 comment on column sync.attention.kind is 'As in reporting.attention.';
@@ -281,19 +272,19 @@ comment on column sync.attention.sentence is 'As in reporting.attention.';
 comment on column sync.attention.fix is 'As in reporting.attention.';
 comment on column sync.attention.path is 'As in reporting.attention.';
 comment on column sync.attention.words is 'Message of the service, a database or a worker; null if there is none.';
+comment on column sync.attention.part is 'A second count of the sentence: for held, people who are missing from the listings; for rejected, the fields among its count. Null for other kinds.';
 
 create view sync.attention_by_kind as
 select a.kind, min(a.urgency) as urgency, sum(a.count)::bigint as count, count(a.organization_id) as organizations,
   min(a.since) as since, max(a.latest) as latest,
   case when count(*) = 1 then min(a.sentence)
-    else sync.attention_sentence(a.kind, sum(a.count)::bigint, sum(p.part)::bigint, count(a.organization_id), null) end as sentence,
+    else sync.attention_sentence(a.kind, sum(a.count)::bigint, sum(a.part)::bigint, count(a.organization_id), null) end as sentence,
   (array_agg(a.fix order by a.latest desc, a.organization_id))[1] as fix,
   (array_agg(a.path order by a.latest desc, a.organization_id))[1] as path,
   (array_agg(a.words order by a.latest desc))[1] as words,
   to_jsonb((array_agg(jsonb_build_object('organizationId', a.organization_id, 'count', a.count) order by a.count desc, a.organization_id)
     filter (where a.organization_id is not null))[1:5]) as first
 from sync.attention a
-left join sync.attention_parts p using (kind, organization_id)
 group by a.kind;
 comment on view sync.attention_by_kind is 'sync.attention aggregated by kind.';
 comment on column sync.attention_by_kind.kind is 'As in reporting.attention.';

@@ -18,7 +18,7 @@ export function notInCatalog(what: string, id: string): UsageError {
 /** A retry of failed scopes has nothing to do: the commands report it as a result, other callers as wrong usage. */
 export class NothingFailsError extends UsageError {
   override name = 'NothingFailsError'
-  /** True if a run was stopped before it fetched all scopes, so that nobody knows whether they fail. */
+  /** True if a run was stopped before it fetched all scopes, so that it is unknown whether they fail. */
   readonly isUnknown: boolean
 
   constructor(message: string, isUnknown: boolean) {

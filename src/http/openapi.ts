@@ -51,17 +51,23 @@ function withUsedSchemas(document: OpenAPIV3_1.Document): OpenAPIV3_1.Document {
     }
   }
   visit(document.paths)
-  for (const { requestBody } of Object.values(document.paths ?? {}).flatMap((methods) =>
-    Object.values(methods as Record<string, OpenAPIV3_1.OperationObject>),
-  )) {
-    if (requestBody === undefined || '$ref' in requestBody) continue
-    const schema = Object.values(requestBody.content)[0]?.schema ?? {}
-    const name = '$ref' in schema ? schema.$ref.split('/').at(-1) : undefined
-    requestBody.required =
-      ((name ? all[name] : schema) as OpenAPIV3_1.SchemaObject).required !== undefined
-  }
+  markOptionalBodies(document)
   const schemas = Object.fromEntries(Object.entries(all).filter(([name]) => used.has(name)))
   const kept = JSON.stringify({ ...document, components: { ...document.components, schemas } })
   // No schema is used for both, so that those for requests need no other name.
   return JSON.parse(kept.replaceAll(/("(?:#\/components\/schemas\/)?\w+)Input"/g, '$1"'))
+}
+
+/** The generator requires every body. One without required members may be left out, which the server takes as `{}`. */
+function markOptionalBodies({ paths = {}, components }: OpenAPIV3_1.Document): void {
+  const operations = Object.values(paths).flatMap((methods) =>
+    Object.values(methods as Record<string, OpenAPIV3_1.OperationObject>),
+  )
+  for (const { requestBody } of operations) {
+    if (requestBody === undefined || '$ref' in requestBody) continue
+    const schema = Object.values(requestBody.content)[0]?.schema ?? {}
+    const name = '$ref' in schema ? schema.$ref.split('/').at(-1) : undefined
+    const whole = name === undefined ? schema : components?.schemas?.[name]
+    requestBody.required = (whole as OpenAPIV3_1.SchemaObject).required !== undefined
+  }
 }

@@ -85,7 +85,7 @@ test('a run has one state: its notices are gone when the run goes on, and while 
   expect(await words(started)).not.toContain('A worker starts it')
   await live.rows(`update sync.runs set stopping = 'cancelled' where run_id = $1`, runId)
   const stopping = await words(`/runs/${runId}?done=run-cancelled`)
-  expect(stopping).toMatch(/Its cancellation is requested.* being cancelled .*The run is ending/)
+  expect(stopping).toMatch(/The cancellation was requested.* being cancelled .*The run is ending/)
   expect(await words('/runs')).toContain(`${shortId(runId)} → being cancelled`)
   const run = await readRunDetails(live.database.pool, runId)
   expect(run && describeRun(run)).toContain(`${shortId(runId)} being cancelled`)
@@ -93,7 +93,7 @@ test('a run has one state: its notices are gone when the run goes on, and while 
   const cancelled = await act('cancel', { run: runId })
   const [row] = await live.rows('select status from sync.runs where run_id = $1', runId)
   expect(row).toEqual({ status: 'cancelled' })
-  expect(await words(cancelled)).toMatch(/Its cancellation is requested.* – cancelled /)
+  expect(await words(cancelled)).toMatch(/The cancellation was requested.* – cancelled /)
   expect(await words(started)).not.toContain('A worker starts it')
 })
 

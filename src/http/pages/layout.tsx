@@ -2,7 +2,6 @@ import { STATUS_CODES } from 'node:http'
 import type { FastifyReply } from 'fastify'
 import type { ComponentChildren } from 'preact'
 import { render } from 'preact-render-to-string'
-import { count } from '../../documents/format.ts'
 import { printable } from '../../base/printable.ts'
 import type { ProblemError } from '../problem.ts'
 import { MayOperate, Sentence } from './elements.tsx'
@@ -12,7 +11,7 @@ import { staticPath } from './static/files.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Held removals and rejected records that wait for a decision. */
+    /** Held removals and rejected records that wait for a decision; `WAITING_MOST` and one of each at most. */
     waiting?: number
   }
   interface FastifyReply {
@@ -107,6 +106,9 @@ export function sendDocument(
     .send(`<!doctype html>${page.replace(/>[^<]+/g, (text) => printable(text, '\n\t\r'))}`)
 }
 
+/** The badge at Waiting counts no further. */
+export const WAITING_MOST = 99
+
 function Header({ part, search, waiting }: Pick<Frame, 'part' | 'search'> & { waiting: number }) {
   return (
     <header class="top">
@@ -122,7 +124,9 @@ function Header({ part, search, waiting }: Pick<Frame, 'part' | 'search'> & { wa
                 {path === '/held' && waiting > 0 && (
                   <>
                     {' '}
-                    <span class="badge warn">{count(waiting)}</span>
+                    <span class="badge warn">
+                      {waiting > WAITING_MOST ? `${WAITING_MOST}+` : waiting}
+                    </span>
                   </>
                 )}
               </a>

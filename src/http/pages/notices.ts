@@ -6,7 +6,7 @@ const NOTICES = {
   'run-stored': () => 'The run is stored. A worker starts it when the queue is available again.',
   'run-known': () => 'This run was requested before. No other run is started.',
   'run-cancelled': () =>
-    'Its cancellation is requested. No further calls are made; data already written is kept.',
+    'The cancellation was requested. No further calls are made; data already written is kept.',
   'held-refused': (kept: number, listings: number, left: number) =>
     decided(`The removal is refused: ${counted(kept, 'person')} kept in`, listings, left),
   'held-accepted': (removed: number, listings: number, left: number) =>

@@ -1,6 +1,7 @@
 import formbody from '@fastify/formbody'
 import type { FastifyInstance } from 'fastify'
 import { waiting } from '../../core/database/statements/pages.ts'
+import { WAITING_MOST } from './layout.tsx'
 import { actionRoutes } from './actions/routes.tsx'
 import { heldRoutes } from './held.tsx'
 import { historyRoutes } from './history.tsx'
@@ -25,7 +26,7 @@ export async function pages(app: FastifyInstance, context: PageContext): Promise
   app.addHook('preHandler', async (request) => {
     // Other requests get a file or a redirect.
     if (request.method === 'GET' && request.routeOptions.config.right !== 'none')
-      request.waiting = (await waiting.one(context.database)).waiting
+      request.waiting = (await waiting.one(context.database, { most: WAITING_MOST + 1 })).waiting
   })
   overviewRoutes(app, context)
   runListRoutes(app, context)

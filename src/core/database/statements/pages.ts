@@ -64,8 +64,9 @@ export const slowestOrganizations = new Statement<
   neverNull: 'calls retries serviceMs waitedMs waitedThrottledMs databaseMs',
 })
 
-/** What waits for a decision of an operator: held removals and rejected records, as in sync.attention. */
-export const waiting = new Statement<null, { waiting: number }>('pages/waiting', {
+/** How many held removals and rejected records wait for a decision of an operator, up to $1 of each: every page shows it, and there may be 100,000. */
+export const waiting = new Statement<{ most: number }, { waiting: number }>('pages/waiting', {
+  parameters: 'most',
   columns: 'waiting',
   neverNull: 'waiting',
 })
