@@ -6,6 +6,7 @@ import { scopesDone, scopesInAll } from '../documents/run.ts'
 import type { Failure, FailureReport, Run, RunDetails } from '../documents/run.ts'
 import {
   count,
+  counted,
   describeFailure,
   describeCounts,
   describeHeld,
@@ -207,6 +208,8 @@ function listingName({ kind, ...ids }: HeldListing): string {
 function refusedOf({ refused: { first, ...counts } }: RunDetails): string[] {
   if (first.length === 0) return []
   const lines = first.map((one) => `  ${listingName(one)}: ${printable(describeRemoval(one))}`)
+  const more = counts.listings - first.length
+  if (more > 0) lines.push(`  and ${counted(more, 'other listing')}`)
   return [heading(`Refused removals: ${describeKept(counts)}`), ...lines]
 }
 

@@ -122,6 +122,9 @@ async function runContent({ database }: PageContext, run: RunDetails) {
               <ThingLink ids={one}>{listingName(one)}</ThingLink>: {describeRemoval(one)}
             </p>
           ))}
+          {run.refused.listings > run.refused.first.length && (
+            <p>and {counted(run.refused.listings - run.refused.first.length, 'other listing')}</p>
+          )}
         </Card>
       )}
       {run.rejected > 0 && (
