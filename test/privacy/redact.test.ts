@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { redactText } from '../../src/core/sync/record/received.ts'
 import {
@@ -98,7 +99,47 @@ test.each([
   expectMembers(of(written), of(HASH))
 })
 
+const NFD = 'Änna@Bücher.example'.normalize('NFD')
+
 test.each([
+  ['Änna@Bücher.example', NFD],
+  [NFD, 'ÄNNA@BÜCHER.example'],
+  ['änna@xn--bcher-kva.example', 'Änna@Bücher.example'],
+  ['anna@bücher.example', 'Anna@XN--BCHER-KVA.example'],
+  ['anna@x.example', 'an\u00adna\u200b@x.ex\ufeffample'],
+  ['anna@x.example', 'anna＠x．example'],
+  ['anna@x.example', 'anna%EF%BC%A0x%EF%BC%8Eexample'],
+  ['anna@x.example', 'an<wbr>na@x.example'],
+  ['anna@x.example', '<b>an</b>na@<span class="hit">x</span>.example'],
+  ['"a b"@x.example', '"A b"@x.example'],
+])('an erased address %s is found as %s', (address, written) => {
+  const redaction = erasing({ emails: [address] })
+  const hash = emailPseudonymOf(SALT, address)
+  const tags = written.match(/<[^>]*>/g) ?? []
+  expectMembers(
+    { commentText: `Ask ${written}, please`, x: written, y: 'joanna@x.example, user²@x.example' },
+    {
+      commentText: `Ask ${hash}${tags.join('')}, please`,
+      x: tags.length > 0 ? hash + tags.join('') : hash,
+      y: 'joanna@x.example, user²@x.example',
+    },
+    redaction,
+  )
+})
+
+test('an address whose hash was stored before 0.1.0 is still found', () => {
+  const stored = createHmac('sha256', SALT).update('email:änna@bücher.example').digest('hex')
+  const hash = stored.slice(0, 32)
+  const erasure = { organizationId: null, pseudonym: 'erased:', nameHashes: [] }
+  const erased = erasedIn(SALT, [{ ...erasure, emailHashes: [`hmac:${hash}`] }], 'org')
+  expect(erased?.pseudonymOfEmail('Änna@Bücher.example')).toBe(`erased:${hash}`)
+  expect(erased?.pseudonymOfEmail(`hmac:${hash}`)).toBe(`erased:${hash}`)
+  expect(erased?.pseudonymOfEmail('bob@x.example')).toBeNull()
+})
+
+test.each([
+  '<p><b>Bob</b><b>A</b></p>',
+  '<div>Bob</div><div>A</div>',
   `('A'), _A_. **A** |A|`,
   '联系A谢谢你们',
   '@all: write to A',
@@ -132,6 +173,11 @@ test.each<[id: string, of: (id: unknown) => object, written?: unknown]>([
   ['ann', (id) => ({ x: id })],
   [LONG, (id) => ({ x: id })],
   ['ab', (id) => ({ readBy: [id], x: 'ab' })],
+  [ID, (id) => ({ commentHtml: `<span class="x" data-user-id="${id}">Bob</span>` })],
+  [ID, (id) => ({ commentHtml: `<i data-mentions='user-18, ${id}' title="${ID}">x</i>` })],
+  [ID, (id) => ({ commentText: `See urn:user:${id}, users/${id}/x or assignee=${id}.` })],
+  [ID, (id) => ({ x: `user-18,${id};user-19|${id}`, y: [`a\n${id}`] })],
+  ['1234567', (id) => ({ watchers: `1, ${id}`, commentHtml: `<i data-user-id="${id}">x</i>` })],
   ...['42', 42].map((written): [string, (id: unknown) => object, unknown] => [
     '42',
     (id) => ({
@@ -153,6 +199,8 @@ test.each<[person: Person, of: object]>([
   [{ userId: 'ann' }, { commentText: 'ann', x: 'see ann, "ann" and/ann' }],
   [{ userId: ID }, { commentText: `See ${ID}, "${ID}"`, x: `https://x.example/a-${ID}?x=${ID}-b` }],
   [{ userId: `${LONG}a` }, { x: `${LONG}a` }],
+  [{ userId: 'main' }, { commentHtml: '<i class="main" data-user="main">', x: 'user:main, main' }],
+  [{ userId: ID }, { commentText: `ask ${ID}, ${ID}`, x: `title="${ID}" size:${ID}` }],
   [{ userId: '1234567' }, { x: '1234567', n: 1.5, link: '/users/1234567?userId=1234567' }],
   [{ userId: '1.5' }, { x: '1.5' }],
   [
@@ -195,6 +243,12 @@ test.each<[row: object, redacted?: object]>([
     { comment_text: ID, author_user_id: ID, rest: { by: ID } },
     { comment_text: ID, author_user_id: PSEUDONYM, rest: { by: PSEUDONYM } },
   ],
+  [
+    { reason: `key nul ${ADDRESS.replace('.', '\\u0000.')} cannot be stored` },
+    { reason: `key nul ${HASH} cannot be stored` },
+  ],
+  [{ error_message: `users: ${ID}, user-18` }, { error_message: `users: ${PSEUDONYM}, user-18` }],
+  [{ error_message: `no user:${ID}` }, { error_message: `no user:${PSEUDONYM}` }],
   [{ path: ['readBy', '[]', ID, 'at'] }, { path: ['readBy', '[]', PSEUDONYM, 'at'] }],
   [{ path: ['owners', '[]', '42', '42'] }, { path: ['owners', '[]', BY_42, '42'] }],
 ])('a row of a table: %j', (row, redacted = row) => {
@@ -262,6 +316,12 @@ test.each<[of: object, redacted: object]>([
     { ...STATE, status: { by: NAME }, type: 3, lastUpdated: [NAME], from: { userId: ID } },
     { commentId: 7, from: { userId: PSEUDONYM } },
   ],
+  // So may an id that is no number.
+  [
+    { ...STATE, commentId: { text: 'mine', mail: ADDRESS }, from: { userId: ID } },
+    { lastUpdated: STATE.lastUpdated, status: 'added', type: 'text', from: { userId: PSEUDONYM } },
+  ],
+  [{ commentId: ADDRESS, from: { userId: ID } }, { from: { userId: PSEUDONYM } }],
   [
     { ...STATE, commentText: 'mine', from: { name: 'W', email: ` ${ADDRESS.toUpperCase()} ` } },
     STATE,
@@ -298,7 +358,9 @@ test('PRIVACY_EMAIL finds addresses by the name of the member and by their form'
     email_verified: true,
     lastEmail: null,
     owner: { email: 'ann@x.example' },
-    notes: ['to b@x.example', 'b@x.example is it', 'b@..'],
+    notes: ['Bob <b@x.example>', 'pkg@1.2.3, @ann and b@..', '/?to=b@x.example&x=1'],
+    odd: [' b@x.example ', 'b%40x.example', '"a b"@x.example', 'b＠x．example', 'kept'],
+    seenBy: { 'b@x.example': 1, 'on b@x.example': 2, bob: 3 },
   }
   expect(redactUser(user, DROP)).toEqual({
     userId: 'ann@x.example',
@@ -307,8 +369,14 @@ test('PRIVACY_EMAIL finds addresses by the name of the member and by their form'
     email_verified: true,
     lastEmail: null,
     owner: {},
-    notes: ['to b@x.example', 'b@x.example is it', 'b@..'],
+    notes: ['Bob <>', 'pkg@1.2.3, @ann and b@..', '/?to=&x=1'],
+    odd: ['kept'],
+    seenBy: { 'on ': 2, bob: 3 },
   })
+  const hash = hashEmail(SALT, 'ann@x.example')
+  const hashing: Redaction = { ...DROP, email: (email) => hashEmail(SALT, email) }
+  const of = (ann: string) => ({ userId: 'u', x: [`Ann <${ann}>`, ann], seenBy: { [ann]: 1 } })
+  expect(redactUser(of('Ann%40x.example'), hashing)).toEqual(of(hash))
   const comment = { ...STATE, commentText: 'x@y.example', commentHtml: 7 }
   const from = { userId: 'bob' }
   expect(redactComment({ ...comment, from: { ...from, email: 'b@x.example' } }, DROP)).toEqual({
@@ -385,12 +453,25 @@ test('rules read erasures only if there is a new one, and empty fields that are 
   expect((await hashing.now()).redact('o')?.users(blank)).toEqual(blank)
 })
 
-test.each(['a%41&b', '@', '.', '&', '?x=', '%', '\\', '"42"', 'a@b.', ' @x'])(
-  'redacting takes linear time: a text of %j a million times over',
-  (part) => {
-    const long = part.repeat(1_000_000 / part.length)
-    const comment = { commentId: 1, commentText: `${long}@${long}`, x: long, y: [`a@${long} `] }
-    const redaction = { ...PERSON, email: () => 'x' }
-    expect(redactComment(comment, redaction)).toEqual({ ...comment, x: expect.anything() })
-  },
-)
+test.each([
+  'a%41&b',
+  '@',
+  '.',
+  '&',
+  '?x=',
+  '%',
+  '\\',
+  '"42"',
+  'a@b.',
+  ' @x',
+  'é@',
+  '<b>@',
+  'user="',
+  'a,',
+])('redacting takes linear time: a text of %j a million times over', (part) => {
+  const long = part.repeat(1_000_000 / part.length)
+  const comment = { commentId: 1, commentText: `${long}@${long}`, x: long, y: [`a@${long} `] }
+  const redaction = { ...PERSON, email: () => 'x' }
+  const redacted = { ...comment, x: expect.anything(), y: expect.anything() }
+  expect(redactComment(comment, redaction)).toEqual(redacted)
+})

@@ -1,5 +1,5 @@
 -- The names and e-mail addresses that are stored of a person, known by the user id or by an address.
--- Params: $1 organizationKeys, $2 userId?, $3 emails (in lower case).
+-- Params: $1 organizationKeys, $2 userId?, $3 emails (every stored form).
 -- Never null: names, names[], emails, emails[].
 select coalesce(array_agg(distinct t.name) filter (where t.name <> ''), '{}') as names,
   coalesce(array_agg(distinct t.email) filter (where t.email <> ''), '{}') as emails

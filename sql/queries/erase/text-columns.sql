@@ -50,7 +50,7 @@ with texts as (
 )
 select relation,
   format($$select tid, length(words) as units from (select ctid::text as tid, concat_ws(E'\n', %s) as words from %s where $2::int[] is null or %s) t
-    where (words ~ '[@%%\\]|hmac:' or position($3 in words) > 0) and words ~* $1$$,
+    where (words ~ '[@＠﹫%%\\]|hmac:' or position($3 in words) > 0) and words ~* $1$$,
     string_agg(name || '::text', ', '), relation, min(is_of_organization)) as find,
   format('select ctid::text as tid, jsonb_build_object(%s)::text as texts from %s where ctid = any($1::tid[]) for update skip locked',
     string_agg(format('%s, %s', label, name), ', '), relation) as lock,

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto'
 import type { RowOf } from '../../core/database/statement.ts'
 import type { erasures } from '../../core/database/statements/privacy.ts'
+import { canonicalAddress } from './address.ts'
 
 /** One erasure, as `sync.erasures` keeps it. */
 export type Erasure = Omit<RowOf<typeof erasures>, 'erasureId'>
@@ -34,21 +35,22 @@ export function erasedIn(
   )
   const names = new Set(here.flatMap((each) => each.nameHashes))
   return {
-    pseudonymOf: knownHash(users, (text) => pseudonymOf(salt, text)),
-    pseudonymOfEmail: knownHash(emails, (text) => emailPseudonymOf(salt, text)),
+    pseudonymOf: knownHash(users, (text) => [pseudonymOf(salt, text)]),
+    pseudonymOfEmail: knownHash(emails, (text) =>
+      hashesOfEmail(salt, text).map((hash) => emailPseudonymOf(salt, hash)),
+    ),
     hasName: (text) => names.size > 0 && names.has(hashName(salt, text)),
   }
 }
 
 /** The hash of a text if it is one of these, else null. */
-function knownHash(hashes: ReadonlySet<string>, hashOf: (text: string) => string) {
+function knownHash(hashes: ReadonlySet<string>, hashesOf: (text: string) => readonly string[]) {
   const cached = new Map<string, string | null>()
   return (text: string): string | null => {
     let known = cached.get(text)
     if (known === undefined) {
       if (cached.size >= CACHED_MAX) cached.clear()
-      const hash = hashOf(text)
-      known = hashes.has(hash) ? hash : null
+      known = hashesOf(text).find((hash) => hashes.has(hash)) ?? null
       cached.set(text, known)
     }
     return known
@@ -67,13 +69,20 @@ export function pseudonymOf(salt: Buffer, userId: string): string {
 }
 
 /**
- * What `PRIVACY_EMAIL=hash` stores: equal for equal addresses in any letter case, so that they can be joined and counted. A
- * hash stays as it is.
+ * What `PRIVACY_EMAIL=hash` stores: equal for all spellings of an address (canonicalAddress), so that they can be joined and
+ * counted. A hash stays as it is.
  * @param salt as in pseudonymOf
  */
 export function hashEmail(salt: Buffer, email: string): string {
-  if (isHashedEmail(email)) return email
-  return `hmac:${hashOf(salt, 'email', email.replaceAll('\0', '').trim().toLowerCase())}`
+  return isHashedEmail(email) ? email : `hmac:${hashOf(salt, 'email', canonicalAddress(email))}`
+}
+
+/** All hashes of an address that a database can contain: before 0.1.0, only the letter case was canonical. */
+export function hashesOfEmail(salt: Buffer, email: string): readonly string[] {
+  const hash = hashEmail(salt, email)
+  const lower = email.replaceAll('\0', '').trim().toLowerCase()
+  if (isHashedEmail(email) || lower === canonicalAddress(email)) return [hash]
+  return [hash, `hmac:${hashOf(salt, 'email', lower)}`]
 }
 
 /** True for what hashEmail returns. */

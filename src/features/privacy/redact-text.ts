@@ -1,9 +1,11 @@
+import { namesPeople } from '../../base/columns.ts'
+import { mayBeAddress, percentDecoded, replaceAddresses } from './address.ts'
 import type { ErasedPeople } from './people.ts'
 
-/** Longer than any id and any address: longer texts are not compared as a whole. */
-const ID_MAX_CHARACTERS = 1024
-/** Longer than either side of an address (RFC 5321 allows 64 and 255 characters). */
-const ADDRESS_SIDE_MAX = 320
+/** Characters, more than any id and any address has: longer texts are not compared as a whole. */
+const ID_MAX = 1024
+/** Characters. Shorter ids are words too, such as `main` in `class="main"`. */
+const ID_IN_TEXT_MIN = 6
 /** Replaces an id or address of an erased person (people.ts). */
 export const PSEUDONYM = /erased:[0-9a-f]{32}/
 
@@ -16,10 +18,10 @@ export function pseudonymOfValue(
   erased: ErasedPeople,
   isAboutPeople: boolean,
 ): string | null {
-  if (text.length > ID_MAX_CHARACTERS) return null
+  if (text.length > ID_MAX) return null
   const id = isAboutPeople || !isCommon(text) ? erased.pseudonymOf(text) : null
   if (id !== null) return id
-  return text.includes('@') || text.startsWith('hmac:') ? erased.pseudonymOfEmail(text) : null
+  return mayBeAddress(text) || text.startsWith('hmac:') ? erased.pseudonymOfEmail(text) : null
 }
 
 /** True for an id that can also be a page number, a count or a short word. */
@@ -27,17 +29,44 @@ function isCommon(id: string): boolean {
   return id.length < 3 || /^-?\d+(\.\d+)?$/.test(id)
 }
 
-/** Redacts a text as a whole value, else as words. */
+/** Redacts a text as a whole value, else as a list of values and as words. */
 export function redactString(text: string, erased: ErasedPeople, isAboutPeople: boolean): string {
-  const value = text.replaceAll('\0', '')
-  return pseudonymOfValue(value, erased, isAboutPeople) ?? redactWords(text, erased)
+  const value = withoutNul(text)
+  const pseudonym = pseudonymOfValue(value, erased, isAboutPeople)
+  if (pseudonym !== null) return pseudonym
+  const items = /[,;|\n]/.test(value) ? redactItems(value, erased, isAboutPeople) : value
+  return redactWords(items === value ? text : items, erased)
 }
 
-/** A text without the ids of erased people in URLs and without their addresses. PostgreSQL stores no NUL, so it hides nothing. */
+/** A text without the ids of erased people in URLs and after names like `user:`, and without their addresses. */
 export function redactWords(received: string, erased: ErasedPeople): string {
-  const text = received.replaceAll('\0', '')
-  const redacted = redactAddresses(redactUrls(text, erased), erased)
+  const text = withoutNul(received)
+  const withoutIds = redactNamed(redactUrls(text, erased), erased)
+  const redacted = replaceAddresses(withoutIds, (address) => erased.pseudonymOfEmail(address))
   return redacted === text ? received : redacted
+}
+
+/** PostgreSQL stores no NUL, and the reasons of rejected records have it escaped. So it hides nothing. */
+function withoutNul(text: string): string {
+  return text.replaceAll(/\0|\\u0000/g, '')
+}
+
+/** An item of a list in one text, such as `user-17, user-18`. */
+const ITEM = /[^\s,;](?:[^,;\r\n]*[^\s,;])?/g
+
+function redactItems(text: string, erased: ErasedPeople, isAboutPeople: boolean): string {
+  const redacted = (item: string) => {
+    const isId = isAboutPeople || !isCommon(item)
+    return isId && item.length >= ID_IN_TEXT_MIN && item.length <= ID_MAX
+      ? erased.pseudonymOf(item)
+      : null
+  }
+  return text.replace(ITEM, (item) => {
+    // Hashing every part of a sentence would cost more than all the rest.
+    const pseudonym = /\s/.test(item) ? null : redacted(item)
+    if (pseudonym !== null || !item.includes('|')) return pseudonym ?? item
+    return item.replace(/[^\s|]+/g, (part) => redacted(part) ?? part)
+  })
 }
 
 const CHUNK = /[^\s"'<>`()[\]{},;]+/g
@@ -47,75 +76,34 @@ const URL_PART = /[^/?#&=]+/g
 
 function redactUrls(text: string, erased: ErasedPeople): string {
   if (!/[/?]|www\./i.test(text)) return text
-  return text.replace(CHUNK, (chunk) => {
-    if (!IS_URL.test(chunk)) return chunk
-    return chunk.replace(URL_PART, (part) => {
-      if (part.length > ID_MAX_CHARACTERS) return part
-      // Of a URL at the end of a sentence.
-      const mark = /[.:!]*$/.exec(part)?.[0] ?? ''
-      const id = percentDecoded(part.slice(0, part.length - mark.length))
-      const pseudonym = isCommon(id) ? null : erased.pseudonymOf(id)
-      return pseudonym === null ? part : pseudonym + mark
-    })
-  })
+  return text.replace(CHUNK, (chunk) =>
+    IS_URL.test(chunk) ? chunk.replace(URL_PART, (part) => redactPart(part, erased, 0)) : chunk,
+  )
 }
 
-/** Characters that are part of no address, as they are and percent-encoded. They divide a text into words. */
-const SEPARATOR =
-  /([\s<>()[\]{},;:"\\/?&=#|!`\u2018-\u201f\u00ab\u00bb\u3000-\u303f]|%(?:0[9ad]|2[0-368c9f]|3[a-f]|5[b-d]|7[b-d]))/i
+/** The value of an attribute of a tag, in quotes. */
+const ATTRIBUTE = /(?<=(?<![\w-])([\w-]{1,64})\s?=\s?)(?:"[^"]*"|'[^']*')/g
+/** What follows a name, as in `urn:user:user-17` or `users/user-17`. */
+const AFTER_NAME = /(?<=(?<![\w-])([\w-]{1,64})[:/=] ?)[^\s"'<>`()[\]{},;:/?#&=]+/g
 
-function redactAddresses(text: string, erased: ErasedPeople): string {
-  if (!/@|%40/i.test(text)) return text
+/** Replaces ids after a name that names people. */
+function redactNamed(text: string, erased: ErasedPeople): string {
+  if (!/[:/=]/.test(text)) return text
   return text
-    .split(SEPARATOR)
-    .map((word) => {
-      if (!/@|%40/i.test(word)) return word
-      const plain = percentDecoded(word)
-      const redacted = redactAddressesOfWord(plain, erased)
-      return redacted === plain ? word : redacted
+    .replace(ATTRIBUTE, (quoted, name: string) => {
+      if (!namesPeople(name)) return quoted
+      return quoted[0] + redactItems(quoted.slice(1, -1), erased, true) + quoted[0]
     })
-    .join('')
+    .replace(AFTER_NAME, (part, name: string) =>
+      namesPeople(name) ? redactPart(part, erased, ID_IN_TEXT_MIN) : part,
+    )
 }
 
-/** The side before an @: whole, without Markdown and quotes, and without another script that runs into it. */
-const LOCAL_SIDES = [/^.+$/s, /[^'_*~.+-].*$/s, /[!-~]+$/]
-/** The side after an @: whole, and without another script that runs into it. */
-const DOMAIN_SIDES = [/^[\p{L}\p{M}\p{N}.-]*[\p{L}\p{M}\p{N}]/u, /^[a-z\d.-]*[a-z\d]/i]
-
-function redactAddressesOfWord(word: string, erased: ErasedPeople): string {
-  const [first = '', ...sides] = word.split('@')
-  const redacted: string[] = []
-  let before = first
-  for (const after of sides) {
-    const { local, domain, pseudonym } = addressOf(before, after, erased)
-    redacted.push(before.slice(0, before.length - local.length), pseudonym)
-    before = after.slice(domain.length)
-  }
-  redacted.push(before)
-  return redacted.join('')
-}
-
-/** The address of an erased person around an @, and its pseudonym; the @ alone if there is none. */
-function addressOf(before: string, after: string, erased: ErasedPeople) {
-  for (const localSide of before === '' || after === '' ? [] : LOCAL_SIDES) {
-    for (const domainSide of DOMAIN_SIDES) {
-      const local = localSide.exec(before.slice(-ADDRESS_SIDE_MAX))?.[0]
-      const domain = domainSide.exec(after.slice(0, ADDRESS_SIDE_MAX))?.[0]
-      if (local === undefined || domain === undefined) continue
-      const pseudonym = erased.pseudonymOfEmail(`${local}@${domain}`)
-      if (pseudonym !== null) return { local, domain, pseudonym }
-    }
-  }
-  return { local: '', domain: '', pseudonym: '@' }
-}
-
-/** One layer of percent-encoded UTF-8; what is no such character stays as it is written. */
-function percentDecoded(text: string): string {
-  return text.replace(/(?:%[\da-f]{2})+/gi, (encoded) => {
-    try {
-      return decodeURIComponent(encoded)
-    } catch {
-      return encoded
-    }
-  })
+/** @param part may end with the mark of a sentence */
+function redactPart(part: string, erased: ErasedPeople, idMin: number): string {
+  if (part.length > ID_MAX) return part
+  const mark = /[.:!]*$/.exec(part)?.[0] ?? ''
+  const id = percentDecoded(part.slice(0, part.length - mark.length))
+  const pseudonym = isCommon(id) || id.length < idMin ? null : erased.pseudonymOf(id)
+  return pseudonym === null ? part : pseudonym + mark
 }

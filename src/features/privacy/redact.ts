@@ -7,6 +7,7 @@ import {
 } from '../../base/columns.ts'
 import { define, isObject, parseExact, pick } from '../../base/json.ts'
 import type { Json } from '../../base/json.ts'
+import { replaceAddresses, wholeAddress } from './address.ts'
 import type { ErasedPeople } from './people.ts'
 import { PSEUDONYM, pseudonymOfValue, redactString, redactWords } from './redact-text.ts'
 
@@ -34,8 +35,6 @@ const STATES: ReadonlySet<string> = new Set(
 )
 /** In place of a name beside an id or address of an erased person. */
 const ERASED_NAME = 'erased'
-/** No two parts can match the same dot, so that a long text takes linear time. */
-const EMAIL_SHAPE = /^[^\s@]+@[^\s@][^\s@.]*\.[^\s@]+$/
 const NAMES_AN_EMAIL = /e[-_]?mail([-_]?address)?$/i
 /** Members whose meaning comes from the member that holds their object. */
 const IS_KEY = /^_?(id|ids|key|value)$/i
@@ -110,9 +109,9 @@ function bareComment(comment: Json, redaction: Redaction): Json | null {
   const { from } = comment
   const author = isObject(from) ? erasedAs(from, redaction, 'author') : null
   if (author === null) return null
-  const bare = pick(comment, ['commentId', ...STATES])
+  // An id of another type may be anything, words too, as may a state or a time that is no text.
+  const bare = pick(comment, [...(isNumber(comment['commentId']) ? ['commentId'] : []), ...STATES])
   for (const name of STATES) {
-    // A state or a time that is no text may be anything, words too.
     if (typeof bare[name] === 'string') bare[name] = redactMessage(bare[name], redaction)
     else delete bare[name]
   }
@@ -135,7 +134,8 @@ function redactMembers(
     if (own !== LEFT_OUT) return [{ name, value: own, isRuled: true }]
     const redacted = redactValue(value, redaction, name, place)
     if (redacted === LEFT_OUT) return []
-    return [{ name: redactName(name, redaction, place), value: redacted, isRuled: false }]
+    const stored = redactName(name, redaction, place)
+    return stored === null ? [] : [{ name: stored, value: redacted, isRuled: false }]
   })
   const hasPerson =
     erased !== null &&
@@ -165,15 +165,32 @@ function redactPath(path: readonly unknown[], redaction: Redaction): unknown[] {
   let place = ''
   return path.map((name) => {
     if (typeof name !== 'string' || name === '[]') return name
-    const redacted = redactName(name, redaction, place)
+    const redacted = redactName(name, redaction, place) ?? ''
     place = name
     return redacted
   })
 }
 
-/** A member's name may be an id or an address too: `{"readBy": {"user-17": ...}}`. */
-function redactName(name: string, { erased }: Redaction, place: string): string {
-  return erased === null ? name : redactString(name, erased, namesPeople(place))
+/** A member's name may be an id or an address too: `{"readBy": {"user-17": ...}}`. Null if the member is left out. */
+function redactName(name: string, redaction: Redaction, place: string): string | null {
+  const { erased } = redaction
+  const redacted = erased === null ? name : redactString(name, erased, namesPeople(place))
+  return redactEmails(redacted, redaction, false)
+}
+
+/**
+ * A text as `PRIVACY_EMAIL` has it stored; null to leave it out.
+ * @param isEmail whether the member that holds the text is named like an address
+ */
+function redactEmails(text: string, { email }: Redaction, isEmail: boolean): string | null {
+  if (email === null) return text
+  const whole = wholeAddress(text) ?? (isEmail && !PSEUDONYM.test(text) ? text : null)
+  return whole === null ? replaceAddresses(text, (found) => withinText(found, email)) : email(whole)
+}
+
+/** What replaces an address within a text: nothing if addresses are left out. */
+function withinText(found: string, email: (email: string) => string | null): string | null {
+  return wholeAddress(found) === null ? null : (email(found) ?? '')
 }
 
 /**
@@ -201,8 +218,7 @@ function redactValue(value: unknown, redaction: Redaction, name: string, place: 
     return (isNumber(value) && isAboutPeople ? erased?.pseudonymOf(String(value)) : null) ?? value
   }
   const redacted = erased === null ? value : redactString(value, erased, isAboutPeople)
-  if (email === null || redacted !== value || PSEUDONYM.test(value)) return redacted
-  return isEmail || EMAIL_SHAPE.test(value) ? (email(value) ?? LEFT_OUT) : value
+  return redactEmails(redacted, redaction, isEmail) ?? LEFT_OUT
 }
 
 function isNumber(value: unknown): boolean {

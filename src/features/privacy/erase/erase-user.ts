@@ -8,11 +8,12 @@ import * as erase from '../../../core/database/statements/erase.ts'
 import * as privacy from '../../../core/database/statements/privacy.ts'
 import { UsageError } from '../../../base/errors.ts'
 import { processUser } from '../../../base/process-user.ts'
+import { canonicalAddress } from '../address.ts'
 import { redactMessage, redactRow } from '../redact.ts'
 import { eraseComments } from './erase-comments.ts'
 import { eraseTexts } from './erase-texts.ts'
 import { eraseMember, eraseUsers } from './erase-users.ts'
-import { IDENTITY, personOf, pseudonymFor } from './person.ts'
+import { IDENTITY, personOf, pseudonymFor, storedFormsOf } from './person.ts'
 import type { Identity, Person } from './person.ts'
 
 /** The person to erase, and the reason: a user by the id, or a person without one by an e-mail address. */
@@ -62,7 +63,7 @@ export async function eraseUser(database: Database, request: ErasureRequest): Pr
     erase.identity.one(client, {
       organizationKeys,
       userId,
-      emails: emails.map((email) => email.toLowerCase()),
+      emails: emails.flatMap((email) => storedFormsOf(salt, email)),
     }),
   )
   const before = unfinished === undefined ? [] : [IDENTITY.parse(unfinished.identity)]
@@ -98,13 +99,17 @@ function identityOf(request: ErasureRequest): Identity {
   if (!('email' in request)) {
     const { userId } = request
     // Many services use the address as the id.
-    return { userId, names: [], emails: /^[^\s@]+@[^\s@]+$/.test(userId) ? [userId] : [] }
+    return { userId, names: [], emails: isAddress(userId) ? [userId] : [] }
   }
   const email = request.email.trim()
-  if (!/^[^\s@]+@[^\s@]+$/.test(email)) {
+  if (!isAddress(email)) {
     throw new UsageError(`${JSON.stringify(request.email)} is not an e-mail address.`)
   }
   return { userId: null, names: [], emails: [email] }
+}
+
+function isAddress(text: string): boolean {
+  return /^(?:"[^"]+"|[^\s@"]+)@[^\s@]+$/.test(canonicalAddress(text))
 }
 
 /** Claims that start after this commit redact their responses. */

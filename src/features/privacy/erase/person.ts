@@ -1,8 +1,10 @@
 import { z } from 'zod'
+import { spellingsOf } from '../address.ts'
 import {
   emailPseudonymOf,
   erasedIn,
   hashEmail,
+  hashesOfEmail,
   hashName,
   isHashedEmail,
   pseudonymOf,
@@ -11,8 +13,12 @@ import type { Redaction } from '../redact.ts'
 
 /** Percent-encoding and escapes of JSON: jsonb escapes some characters, and a rejected record is stored as it was received. */
 const ENCODED = '[%\\\\][%\\\\a-z0-9]*'
-/** Any address, where only the hash of one is known. */
-const ANY_ADDRESS = '@|%40|\\\\u0040'
+/** What every address has. */
+const AT = '@|%40|\\\\u0040|＠|﹫'
+/** Characters of an address that is spelled in another way, and tags within it. */
+const ODD = '[^\\u0001-\\u007f]|[<>%\\\\]|xn--'
+/** Within one word. */
+const NEAR = '[^[:space:]",]*'
 
 /**
  * A case-insensitive regular expression of PostgreSQL for every text that may contain the id or an address. It matches more
@@ -21,7 +27,9 @@ const ANY_ADDRESS = '@|%40|\\\\u0040'
 function patternOf(userId: string | null, emails: readonly string[]): string {
   return [
     ...emails.map(encodedPattern),
-    ...(emails.some(isHashedEmail) ? [ANY_ADDRESS] : []),
+    // Of a hash, any address can be the one.
+    ...(emails.some(isHashedEmail) ? [AT] : []),
+    ...(emails.length > 0 ? [`(?:${ODD})${NEAR}(?:${AT})|(?:${AT})${NEAR}(?:${ODD})`] : []),
     ...(userId === null ? [] : [`(?:^|[^a-z0-9])${encodedPattern(userId)}(?:[^a-z0-9]|$)`]),
   ].join('|')
 }
@@ -38,6 +46,11 @@ function encodedPattern(text: string): string {
 
 function literal(text: string): string {
   return text.replace(/[^\p{L}\p{N}\s]/gu, '\\$&')
+}
+
+/** How columns of addresses can contain an address, in lower case. */
+export function storedFormsOf(salt: Buffer, email: string): string[] {
+  return [...spellingsOf(email), ...hashesOfEmail(salt, email)]
 }
 
 /** What identifies a person; `userId` is null for one without. */
@@ -73,7 +86,7 @@ export function personOf(salt: Buffer, { userId, names, emails }: Identity) {
       userId,
       pseudonym,
       pattern: patternOf(userId, emails),
-      emails: emails.map((email) => email.toLowerCase()),
+      emails: emails.flatMap((email) => storedFormsOf(salt, email)),
       namesLike: longNames.map((name) => `%${name.replace(/[%_\\]/g, '\\$&')}%`),
       namesPattern: longNames.map((name) => `\\m${literal(name)}\\M`).join('|') || null,
     },
