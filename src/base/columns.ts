@@ -212,11 +212,18 @@ const PEOPLE = new Set(
   ),
 )
 
+/** Results of namesPeople: the same names occur in every record. */
+const knownNames = new Map<string, boolean>()
+const KNOWN_NAMES_MAX = 10_000
+
 /** Whether a member's name, or the word before a value, says that people are meant. */
 export function namesPeople(name: string): boolean {
-  return name
-    .replace(/([a-z])([A-Z])/g, '$1 $2')
-    .toLowerCase()
-    .split(/[^a-z]/)
-    .some((word) => PEOPLE.has(word))
+  let known = knownNames.get(name)
+  if (known === undefined) {
+    const words = name.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase()
+    known = words.split(/[^a-z]/).some((word) => PEOPLE.has(word))
+    if (knownNames.size >= KNOWN_NAMES_MAX) knownNames.clear()
+    knownNames.set(name, known)
+  }
+  return known
 }

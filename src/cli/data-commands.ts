@@ -136,7 +136,7 @@ function addErase(program: Command, actionOf: ActionOf): void {
     define(
       erase,
       name,
-      `${text} Addresses are erased in all texts, in any letter case, plain or percent-encoded once; IDs only where they are a complete value or a part of a URL. A pseudonym replaces them, so that rows and counts stay. Later syncs do not store the person again. Runs continue during an erasure. If it is interrupted, repeat the command. sync.erasures keeps the proof.
+      `${text} Addresses are erased in all texts, in any letter case and spelling, plain or percent-encoded once; IDs where they are a complete value, an item of a list, a part of a URL, or follow a name such as user:. A pseudonym replaces them, so that rows and counts stay. Later syncs do not store the person again. Runs continue during an erasure. If it is interrupted, repeat the command. sync.erasures keeps the proof.
 
 An address written with HTML references or JSON escapes stays, and so does a bare name in texts of other people; the command prints how many comments contain the name. Backups, replicas, exports and IDs in the catalog are not changed.`,
     )

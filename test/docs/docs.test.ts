@@ -75,7 +75,7 @@ test('docs/OPERATING.md leaves measured figures to docs/PERFORMANCE.md', () => {
 
 test('`erase --help` and docs/PRIVACY.md name the same spellings of an address', () => {
   const erase = createProgram(() => {}).commands.find((command) => command.name() === 'erase')
-  const spellings = 'in any letter case, plain or percent-encoded once'
+  const spellings = 'in any letter case and spelling, plain or percent-encoded once'
   expect(read('docs/PRIVACY.md')).toContain(`an address ${spellings}`)
   for (const kind of erase?.commands ?? [])
     expect(kind.description()).toContain(`Addresses are erased in all texts, ${spellings};`)

@@ -2,7 +2,7 @@
 -- regular expression costs more than all the rest, so it is asked last, of what holds the id, or a character that every
 -- address or encoding has. A run beside the erasure may have emptied a comment of the person already, and kept a version with
 -- the words: that has the pseudonym as its author, or none where the author came with an address alone.
--- Params: $1 organizationKeys, $2 userId?, $3 pattern (of the id and the addresses), $4 emails (every stored form), $5 namesLike
+-- Params: $1 organizationKeys, $2 userId?, $3 patterns (of the id and the addresses), $4 emails (every stored form), $5 namesLike
 -- (patterns of like), $6 namesPattern?, $7 pseudonym, $8 registeredAt.
 -- Never null: hit, units.
 select f.annotation_key, f.comment_id, f.hit, f.named, f.units, a.batch_key
@@ -11,11 +11,11 @@ from (
     coalesce(c.author_user_id in ($2, $7), false) or coalesce(lower(c.author_email) = any($4), false)
       or coalesce((position(' ' in c.author_email) > 0 or position('<' in c.author_email) > 0 or position('%' in c.author_email) > 0
           or position('\' in c.author_email) > 0 or octet_length(c.author_email) > char_length(c.author_email))
-        and c.author_email ~* $3, false)
+        and c.author_email ~* any($3), false)
       or (coalesce(position($2 in c.words) > 0, false) or position('@' in c.words) > 0 or position('%' in c.words) > 0
           or position('\' in c.words) > 0 or position('hmac:' in c.words) > 0
           or position('＠' in c.words) > 0 or position('﹫' in c.words) > 0)
-        and c.words ~* $3
+        and c.words ~* any($3)
       or num_nonnulls(/* comment columns but states: c.{column} */ c.comment_text, c.comment_html, c.author_user_id,
         c.author_name, c.author_email, c.rest /* end */) = 0
         and exists (select from collab_store.comment_versions v

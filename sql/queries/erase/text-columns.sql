@@ -1,8 +1,8 @@
 -- Every table of ours with columns that can hold text, from the catalog, so that none is forgotten; with the statements that
--- find rows by a pattern, lock some of them, and write them. Left out: the columns that records are written through, generated
+-- find rows by patterns, lock some of them, and write them. Left out: the columns that records are written through, generated
 -- ones, those whose words a CHECK lists, the service's own ids of what the catalog asks for, what erasures look for, and the
 -- names of roles: an analyst may be called like a user of the service.
--- `find` has the pattern as $1, organization keys or null for all as $2, the user id or null as $3; the others take what
+-- `find` has the patterns as $1, organization keys or null for all as $2, the user id or null as $3; the others take what
 -- they lock or write as $1.
 -- Params: none.
 -- Never null: relation, find, lock, rewrite.
@@ -50,7 +50,7 @@ with texts as (
 )
 select relation,
   format($$select tid, length(words) as units from (select ctid::text as tid, concat_ws(E'\n', %s) as words from %s where $2::int[] is null or %s) t
-    where (words ~ '[@＠﹫%%\\]|hmac:' or position($3 in words) > 0) and words ~* $1$$,
+    where (words ~ '[@＠﹫%%\\]|hmac:' or position($3 in words) > 0) and words ~* any($1::text[])$$,
     string_agg(name || '::text', ', '), relation, min(is_of_organization)) as find,
   format('select ctid::text as tid, jsonb_build_object(%s)::text as texts from %s where ctid = any($1::tid[]) for update skip locked',
     string_agg(format('%s, %s', label, name), ', '), relation) as lock,

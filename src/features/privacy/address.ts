@@ -9,6 +9,7 @@ const TAG = '\ufdd0'
 /** Tags that do not divide a word. */
 const INLINE_TAG =
   /<\/?(?:a|abbr|b|bdi|bdo|big|code|del|em|font|i|ins|mark|s|small|span|strike|strong|sub|sup|tt|u|wbr)(?:[\s/][^<>]*)?>/gi
+const WITHIN_WORD = new RegExp(`[^\\s<>](?:${INLINE_TAG.source})+[^\\s<>]`, 'i')
 /** Tags, and characters that are not displayed, such as a soft hyphen. PostgreSQL stores no NUL. */
 const INVISIBLE = /[\0\ufdd0\p{Default_Ignorable_Code_Point}]/gu
 
@@ -70,9 +71,9 @@ export function replaceAddresses(text: string, replacement: ReplaceAddress): str
   if (!AT.test(text)) return text
   const unquoted = text.replace(QUOTED, (address) => replacement(address) ?? address)
   const replaced = replaceByWord(unquoted, replacement)
-  const tags = replaced.match(INLINE_TAG)
-  if (tags === null || replaced.includes(TAG)) return replaced
+  if (!WITHIN_WORD.test(replaced) || replaced.includes(TAG)) return replaced
   // Again without the tags: they may divide an address.
+  const tags = replaced.match(INLINE_TAG) ?? []
   const untagged = replaceByWord(replaced.replace(INLINE_TAG, TAG), replacement)
   const inOrder = tags.values()
   return untagged.replaceAll(TAG, () => inOrder.next().value ?? '')

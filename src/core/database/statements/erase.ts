@@ -67,7 +67,7 @@ export const findComments = new Statement<
   {
     organizationKeys: readonly number[]
     userId: string | null
-    pattern: string
+    patterns: readonly string[]
     emails: readonly string[]
     namesLike: readonly string[]
     namesPattern: string | null
@@ -84,17 +84,17 @@ export const findComments = new Statement<
   }
 >('erase/find-comments', {
   parameters:
-    'organizationKeys userId pattern emails namesLike namesPattern pseudonym registeredAt',
+    'organizationKeys userId patterns emails namesLike namesPattern pseudonym registeredAt',
   columns: 'annotationKey commentId hit named units batchKey',
   neverNull: 'hit units',
 })
 
 /** Users who are the person, or whose row may contain the person; with the characters of `rest`. */
 export const findUsers = new Statement<
-  { organizationKeys: readonly number[]; userId: string | null; pattern: string },
+  { organizationKeys: readonly number[]; userId: string | null; patterns: readonly string[] },
   { organizationKey: number; userId: string; units: number }
 >('erase/find-users', {
-  parameters: 'organizationKeys userId pattern',
+  parameters: 'organizationKeys userId patterns',
   columns: 'organizationKey userId units',
   neverNull: 'units',
 })
@@ -238,7 +238,7 @@ export const renameUserVersions = new Statement<
   null
 >('erase/rename-user-versions', { parameters: 'organizationKey userId pseudonym' })
 
-/** Every table of ours with columns that can hold text, from the catalog, so that none is forgotten; with the statements that find rows by a pattern, lock some of them, and write them. Left out: the columns that records are written through, generated ones, those whose words a CHECK lists, the service's own ids of what the catalog asks for, what erasures look for, and the names of roles: an analyst may be called like a user of the service. `find` has the pattern as $1, organization keys or null for all as $2, the user id or null as $3; the others take what they lock or write as $1. */
+/** Every table of ours with columns that can hold text, from the catalog, so that none is forgotten; with the statements that find rows by patterns, lock some of them, and write them. Left out: the columns that records are written through, generated ones, those whose words a CHECK lists, the service's own ids of what the catalog asks for, what erasures look for, and the names of roles: an analyst may be called like a user of the service. `find` has the patterns as $1, organization keys or null for all as $2, the user id or null as $3; the others take what they lock or write as $1. */
 export const textColumns = new Statement<
   null,
   { relation: string; find: string; lock: string; rewrite: string }

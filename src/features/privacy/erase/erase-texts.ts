@@ -36,7 +36,7 @@ export async function eraseTexts(
   const keys = organizationId === null ? null : organizationKeys
   for (;;) {
     const found = await reading(database, (client) =>
-      client.query<{ tid: string; units: number }>(find, [search.pattern, keys, search.userId]),
+      client.query<{ tid: string; units: number }>(find, [search.patterns, keys, search.userId]),
     )
     let seen = 0
     for (const chunk of chunksOf(found.rows, ROWS_A_CHUNK)) {

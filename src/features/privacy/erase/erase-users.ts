@@ -39,9 +39,9 @@ export async function eraseUsers(
   person: Person,
   erasureId: number,
 ): Promise<void> {
-  const { userId: personId, pattern } = person.search
+  const { userId: personId, patterns } = person.search
   const found = await reading(database, (client) =>
-    erase.findUsers.all(client, { organizationKeys, userId: personId, pattern }),
+    erase.findUsers.all(client, { organizationKeys, userId: personId, patterns }),
   )
   // The person's own row changes its key: alone, so that no other transaction waits for it and for another row too.
   const own = found.filter(({ userId }) => userId === personId)
