@@ -14,7 +14,7 @@ const WITHIN_WORD = new RegExp(`[^\\s<>](?:${INLINE_TAG.source})+[^\\s<>]`, 'i')
 const INVISIBLE = /[\0\ufdd0\p{Default_Ignorable_Code_Point}]/gu
 
 /** Text that has one spelling. */
-const ASCII = /^[\x01-\x7f]*$/
+const ASCII = /^[\t\n\r -~]*$/
 
 /** A text as a reader sees it: characters that look the same are the same, and those that are not displayed are left out. */
 function visible(text: string): string {
