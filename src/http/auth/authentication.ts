@@ -98,12 +98,9 @@ async function accessOf(lock: Lock, request: FastifyRequest): Promise<Access> {
  * proof that a page of this server sent it.
  * @throws ProblemError 403 without that proof
  */
-async function sessionAccess(
-  { sessions, tokens }: Lock,
-  request: FastifyRequest,
-): Promise<Access | null> {
-  const tokenId = await sessions.tokenId(request)
-  const access = tokenId === null ? null : await tokens.current(tokenId)
+async function sessionAccess(lock: Lock, request: FastifyRequest): Promise<Access | null> {
+  const tokenId = await lock.sessions.tokenId(request)
+  const access = tokenId === null ? null : await lock.tokens.current(tokenId)
   if (access === null || !mayChange(request)) return access
   const fault = originFault(request)
   if (fault !== null) throw new ProblemError(403, fault)

@@ -9,7 +9,6 @@ import { ProblemError } from '../problem.ts'
 const SESSION_SECONDS = 12 * 3600
 /** The clocks of two `serve` may differ by this much. */
 const CLOCK_SECONDS = 60
-const READ_MS = 2_000
 
 /**
  * The sessions of browsers, in signed cookies. They are not stored, so signing out only removes the cookie from the browser.
@@ -31,7 +30,7 @@ export function openSessions(app: FastifyInstance, token: string, database: Data
   const signer = () => (opened ??= open())
   const open = async () => {
     try {
-      const { salt } = await inTime(privacy.salt.one(database), READ_MS)
+      const { salt } = await inTime(privacy.salt.one(database), 2_000)
       return new Signer(Buffer.from(hkdfSync('sha256', token, salt, 'collab-sync session', 32)))
     } catch (err) {
       opened = null
