@@ -14,7 +14,6 @@ import type { Settings } from '../settings/table.ts'
 import { metrics } from './serve-metrics.ts'
 import { errorResponses } from './error-response.ts'
 import { openAuthentication } from './auth/authentication.ts'
-import { sessionKey } from './auth/sessions.ts'
 import { signIn } from './auth/sign-in.ts'
 import { addBase, routedPath } from './base-path.ts'
 import { bullBoard } from './bull-board.ts'
@@ -82,14 +81,13 @@ export async function createServer(parts: HttpParts): Promise<HttpServer> {
   })
   await addSecurityHeaders(app)
   addBase(app, base)
-  const { httpToken: token } = settings
-  await app.register(cookie, token === undefined ? {} : { secret: sessionKey(token) })
+  await app.register(cookie)
   await app.register(rateLimit, {
     global: false,
     errorResponseBuilder: (_request, { after }) =>
       new ProblemError(429, `Too many requests. Retry in ${after}.`) as never,
   })
-  const authentication = openAuthentication(app, { token, database: store.database })
+  const authentication = openAuthentication(app, settings.httpToken, store.database)
   // Sends the response here, because a plugin can have an error handler of its own for its routes.
   app.addHook('onRequest', (request, reply) =>
     authentication

@@ -20,7 +20,7 @@ export const HTTP_ROWS = inGroup('http', {
     name: 'HTTP_TOKEN',
     parse: parse.accessToken,
     meaning:
-      'Token that users and programs send to `serve`, at least 16 characters. If it is not set, `serve` accepts connections from this machine only.',
+      'Token that users and programs send to `serve`. A token that is easy to guess is refused: one with few different characters, a repeated pattern or a sequence. If it is not set, `serve` accepts connections from this machine only.',
     example: 'the-output-of-openssl-rand-hex-32',
     command: 'openssl rand -hex 32',
     secret: true,

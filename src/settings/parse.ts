@@ -102,10 +102,25 @@ export const headerValue = z
     'must be printable ASCII on one line, because it is sent as an HTTP header',
   )
 
-/** A token of users and programs, long enough that it cannot be guessed. */
+/** A token of users and programs, which cannot be guessed. */
 export const accessToken = z
   .string()
   .regex(/^[\x21-\x7e]{16,}$/, 'must be at least 16 characters of printable ASCII without spaces')
+  .refine(
+    (text) => !isGuessable(text),
+    'is easy to guess, because it has too few different characters, repeats a pattern or is a sequence',
+  )
+
+/** A repeated pattern counts once, and a sequence may break twice: in `1234567890abcdef`, 0 follows 9. */
+function isGuessable(text: string): boolean {
+  const codes = Buffer.from(text)
+  const half = codes.subarray(0, codes.length / 2)
+  const period = half.findIndex((_, index) => text.startsWith(text.slice(index + 1))) + 1
+  const pattern = codes.subarray(0, period || codes.length)
+  if (pattern.length * Math.log2(new Set(pattern).size) < 48) return true
+  const steps = [...codes.subarray(1)].map((code, index) => Math.sign(code - (codes[index] ?? 0)))
+  return [1, -1].some((way) => steps.filter((step) => step === way).length <= 2)
+}
 
 const AddressRange = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()])
 

@@ -56,7 +56,11 @@ export function examineSettings(
     }
     const parsed = setting.parse.safeParse(text)
     if (parsed.success) values[member] = parsed.data
-    else faults.push(fault(setting, `${parsed.error.issues[0]?.message}${shown(setting, text)}`))
+    else {
+      const file = given[`${setting.name}_FILE`] ? `(from ${setting.name}_FILE) ` : ''
+      const complaint = parsed.error.issues[0]?.message
+      faults.push(fault(setting, `${file}${complaint}${shown(setting, text)}`))
+    }
   }
   const settings = values as Settings
   faults.push(...faultsTogether(settings, given, need))

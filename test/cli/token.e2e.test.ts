@@ -75,12 +75,18 @@ describe('collab-sync token', () => {
   })
 })
 
-test('the example of a token, which everybody can read, is refused by serve and doctor', async () => {
-  const environment = { ...settings, HTTP_TOKEN: 'the-output-of-openssl-rand-hex-32' }
+test.each([
+  ['the example, which everybody can read', 'the-output-of-openssl-rand-hex-32', 'the example'],
+  ['a repeat', 'a'.repeat(16), 'easy to guess'],
+  ['a sequence', '0123456789abcdef', 'easy to guess'],
+])('%s is refused as HTTP_TOKEN by serve and doctor', async (_kind, weak, complaint) => {
+  const environment = { ...settings, HTTP_TOKEN: weak }
   expect(await command.run(['serve'], environment)).toMatchObject({
     code: 2,
     stdout: '',
-    stderr: expect.stringMatching(/^HTTP_TOKEN is the example [^\n]+\n$/),
+    stderr: expect.stringMatching(
+      new RegExp(`^HTTP_TOKEN is ${complaint}[^\\n]+ openssl rand -hex 32\\n$`),
+    ),
   })
   const { code, stdout } = await command.run(['doctor', '--json'], environment)
   expect({ code, stdout }).toMatchObject({ code: 2, stdout: expect.stringContaining('HTTP_TOKEN') })

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { cronPattern, timeZone } from '../../src/documents/schedule.ts'
 import { databaseAddress } from '../../src/settings/database-address.ts'
@@ -137,8 +138,32 @@ test.each<[string, Parser, Accepted, refused: readonly string[]]>([
   [
     'a token of 16 characters',
     parse.accessToken,
-    ['!~34567890123456'],
-    ['~34567890123456', '!~34567890123456 ', ' !~34567890123456', '~34567890123456ü'],
+    ['!~35a4b7890c2456', '0110100110010110100010111010010011101001011000101'],
+    ['~35a4b7890c2456', '!~35a4b7890c2456 ', ' !~35a4b7890c2456', '~35a4b7890c2456ü'],
+  ],
+  [
+    'a token that is not easy to guess',
+    parse.accessToken,
+    ['a-token-of-the-tests', 'kR3vXq8ZpLw2Tk', 'kR3vXq8ZpLw2Tn'].map((each) =>
+      each.padEnd(16, 'x'),
+    ),
+    [
+      'a'.repeat(16),
+      'a'.repeat(1000),
+      '1212112112122112',
+      'abababababababab',
+      'kR3vXq8Z'.repeat(2),
+      'kR3vXq8ZpLw2'.repeat(3),
+      'kR3vXq8ZpL'.repeat(9) + 'kR3',
+      '0123456789abcdef',
+      '1234567890abcdef',
+      'fedcba9876543210',
+      'zyxwvutsrqponmlkjihgfedcba',
+      'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789',
+      'aabbccddeeffgghhiijjkk',
+      'acegikmoqsuwy0246',
+      '12345678901234567890',
+    ],
   ],
   [
     'a cron pattern of five or six fields, or a word for one',
@@ -223,4 +248,9 @@ describe('an address of PostgreSQL', () => {
   ])('%s is refused', (rest, fault) => {
     expect(databaseAddress.safeParse(`postgres://${rest}`).error?.issues[0]?.message).toMatch(fault)
   })
+})
+
+test('what openssl rand -hex 16 prints is always accepted as a token', () => {
+  const printed = Array.from({ length: 20_000 }, () => randomBytes(16).toString('hex'))
+  expect(printed.filter((each) => !parse.accessToken.safeParse(each).success)).toEqual([])
 })

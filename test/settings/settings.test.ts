@@ -161,6 +161,18 @@ describe('what is refused', () => {
     ])
   })
 
+  test('a token of serve that is easy to guess names the setting or its file, and a command', () => {
+    const faults = (environment: Environment) => faultsOf(environment, ['http'])
+    const rest =
+      'is easy to guess, because it has too few different characters, repeats a pattern or is a sequence. Create one with: openssl rand -hex 32'
+    const weak = 'kR3vXq8Z'.repeat(2)
+    expect(faults({ HTTP_TOKEN: weak })).toEqual([`HTTP_TOKEN ${rest}`])
+    const file = join(directory, 'token')
+    writeFileSync(file, `${weak}\n`)
+    expect(faults({ HTTP_TOKEN_FILE: file })).toEqual([`HTTP_TOKEN (from HTTP_TOKEN_FILE) ${rest}`])
+    expect(faultsOf({ HTTP_TOKEN: weak }, ['database'])).toEqual([])
+  })
+
   test('http:// to another machine needs COLLAB_ALLOW_HTTP=1', () => {
     const plain = { ...SERVICE, COLLAB_API_URL: 'http://10.0.0.7:8080' }
     expect(faultsOf(plain)[0]).toMatch(

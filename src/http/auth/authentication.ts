@@ -3,9 +3,9 @@ import type { Right } from './access-tokens.ts'
 import { isThisMachine } from '../../base/this-machine.ts'
 import type { Database } from '../../core/database/pool.ts'
 import { ProblemError } from '../problem.ts'
-import { sessionTokenId } from './sessions.ts'
+import { openSessions } from './sessions.ts'
 import { bearerOf, covers, limitFailures, openTokens } from './tokens.ts'
-import type { Access, Lock, Tokens } from './tokens.ts'
+import type { Access, Lock } from './tokens.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -34,23 +34,28 @@ export interface Authentication {
 /**
  * With HTTP_TOKEN, requires it or a token of PostgreSQL, as a bearer or by a session. Without it, accepts only programs and
  * pages of this machine.
- * @param parts.token HTTP_TOKEN
+ * @param token HTTP_TOKEN
  */
 export function openAuthentication(
   app: FastifyInstance,
-  { token, database }: { token: string | undefined; database: Database },
+  token: string | undefined,
+  database: Database,
 ): Authentication {
   app.decorateRequest('by', 'this machine')
   app.decorateRequest('mayOperate', true)
   if (token === undefined) return { lock: null, check: async (request) => checkLocal(request) }
-  const lock = { tokens: openTokens(token, database), countFailure: limitFailures(app) }
+  const lock = {
+    tokens: openTokens(token, database),
+    sessions: openSessions(app, token, database),
+    countFailure: limitFailures(app),
+  }
   return {
     lock,
     async check(request) {
       // Only an unknown path has no right.
       const { right = 'read' } = request.routeOptions.config ?? {}
       if (right === 'none') return
-      const { name, rights } = await accessOf(app, lock, request)
+      const { name, rights } = await accessOf(lock, request)
       request.by = name
       request.mayOperate = covers(rights, 'operate')
       if (!covers(rights, right))
@@ -76,16 +81,12 @@ function isFromElsewhere(request: FastifyRequest): boolean {
  * The access of a request, by its bearer or else by its session. A proxy that signs users in can add its own bearer to the
  * requests of a browser, so an unknown bearer is a failed attempt only without a session.
  */
-async function accessOf(
-  app: FastifyInstance,
-  lock: Lock,
-  request: FastifyRequest,
-): Promise<Access> {
+async function accessOf(lock: Lock, request: FastifyRequest): Promise<Access> {
   const { tokens } = lock
   const bearer = bearerOf(request.headers.authorization)
   const access = bearer === null ? null : await tokens.find(bearer)
   if (access !== null) return access
-  const session = await sessionAccess(app, tokens, request)
+  const session = await sessionAccess(lock, request)
   if (session !== null) return session
   if (bearer === null) throw unauthorized('A token is required.')
   if (!tokens.isForeign(bearer)) await lock.countFailure(request)
@@ -97,13 +98,9 @@ async function accessOf(
  * proof that a page of this server sent it.
  * @throws ProblemError 403 without that proof
  */
-async function sessionAccess(
-  app: FastifyInstance,
-  tokens: Tokens,
-  request: FastifyRequest,
-): Promise<Access | null> {
-  const tokenId = sessionTokenId(app, request)
-  const access = tokenId === null ? null : await tokens.current(tokenId)
+async function sessionAccess(lock: Lock, request: FastifyRequest): Promise<Access | null> {
+  const tokenId = await lock.sessions.tokenId(request)
+  const access = tokenId === null ? null : await lock.tokens.current(tokenId)
   if (access === null || !mayChange(request)) return access
   const fault = originFault(request)
   if (fault !== null) throw new ProblemError(403, fault)

@@ -5,7 +5,7 @@ import { sendSignIn } from '../pages/sign-in.tsx'
 import { ProblemError } from '../problem.ts'
 import { originFault } from './authentication.ts'
 import type { Authentication } from './authentication.ts'
-import { clearSessionCookie, setSessionCookie } from './sessions.ts'
+import { clearSessionCookie } from './sessions.ts'
 
 const FORM_BYTES_MAX = 16 * 1024
 
@@ -31,7 +31,7 @@ export async function signIn(
         await lock.countFailure(request)
         return sendSignIn(reply, { failed: true, next })
       }
-      setSessionCookie(request, reply, access.tokenId)
+      await lock.sessions.start(request, reply, access.tokenId)
       return reply.redirect(localPath(next), 303)
     },
   )

@@ -5,6 +5,7 @@ import type { AccessToken, Right } from './access-tokens.ts'
 import type { Database } from '../../core/database/pool.ts'
 import * as tokens from '../../core/database/statements/tokens.ts'
 import { ProblemError } from '../problem.ts'
+import type { Sessions } from './sessions.ts'
 
 /** The name and the rights of the token of a request. */
 export type Access = Pick<AccessToken, 'tokenId' | 'name' | 'rights'>
@@ -66,9 +67,10 @@ export function bearerOf(authorization: string | undefined): string | null {
   return /^Bearer +(\S+) *$/i.exec(authorization ?? '')?.[1] ?? null
 }
 
-/** Checks tokens, and limits failed attempts. */
+/** Checks tokens and sessions, and limits failed attempts. */
 export interface Lock {
   readonly tokens: Tokens
+  readonly sessions: Sessions
   /**
    * Counts a failed attempt for the address of the request.
    * @throws ProblemError 429 after too many

@@ -1,11 +1,16 @@
+import { hkdfSync } from 'node:crypto'
+import { sign } from '@fastify/cookie'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { LightMyRequestResponse } from 'fastify'
 import type { App } from '../../../src/worker/app.ts'
+import { openDatabase } from '../../../src/core/database/pool.ts'
 import { openTokens } from '../../../src/http/auth/tokens.ts'
 import { createServer } from '../../../src/http/server.ts'
 import type { HttpServer } from '../../../src/http/server.ts'
 import { openLive } from '../../helpers/live.ts'
 import type { Live } from '../../helpers/live.ts'
+import { startRelay } from '../../helpers/relay.ts'
+import { until } from '../../helpers/until.ts'
 import { BEARER, partsOf, TOKEN, unlistened } from '../served.ts'
 
 const ID = '00000000-0000-4000-8000-000000000000'
@@ -287,6 +292,74 @@ describe('a cookie', () => {
     vi.setSystemTime(Date.now() + 1000)
     expect(await statuses()).toEqual([401, 401])
     for (const each of servers) await each.app.close()
+  })
+})
+
+describe('the key of a cookie', () => {
+  const HOUR_S = 3600
+  const cookieWith = (salt: Buffer | string, aheadS: number) => {
+    const key = Buffer.from(hkdfSync('sha256', TOKEN, salt, 'collab-sync session', 32))
+    const value = sign(`${Math.floor(Date.now() / 1000) + aheadS}.0`, key)
+    return { cookie: `collab-sync-session=${encodeURIComponent(value)}` }
+  }
+
+  test('needs the secret of the database, and opens nothing for longer than a session lasts', async () => {
+    const { rows } = await live.database.pool.query<{ salt: Buffer }>(
+      'select salt from sync.privacy',
+    )
+    const [{ salt } = { salt: Buffer.of() }] = rows
+    const status = async (...given: Parameters<typeof cookieWith>) =>
+      (await ask('GET', '/v1/runs', cookieWith(...given))).statusCode
+    expect(await status(salt, HOUR_S)).toBe(200)
+    expect(await status('', HOUR_S)).toBe(401)
+    expect(await status(Buffer.alloc(32), HOUR_S)).toBe(401)
+    for (const aheadS of [0, -1, 13 * HOUR_S, 10 * 365 * 24 * HOUR_S])
+      expect(await status(salt, aheadS), `${aheadS} s ahead`).toBe(401)
+  })
+
+  test('is read once: until then no cookie is accepted and the page says why, HTTP_TOKEN is', async () => {
+    const { url } = live.database
+    const relay = await startRelay('http://127.0.0.1:1')
+    const through = new URL(url)
+    through.host = `127.0.0.1:${relay.port}`
+    const database = openDatabase(through.href)
+    const late = await createServer({ ...partsOf(app), store: { database } })
+    const get = (headers: Record<string, string>) =>
+      late.app.inject({ url: '/openapi.json', headers })
+    const enter = (token: string) =>
+      late.app.inject({
+        method: 'POST',
+        url: '/sign-in',
+        headers: { ...OWN, ...BROWSER, 'content-type': 'application/x-www-form-urlencoded' },
+        payload: new URLSearchParams({ token }).toString(),
+      })
+    try {
+      const cookie = await cookieOf(await signIn(TOKEN))
+      const sentence = /Sessions are not available, because .* PostgreSQL since it started;/
+      const refused = await get({ cookie })
+      expect(refused.statusCode).toBe(503)
+      expect(refused.json()).toMatchObject({
+        detail: expect.stringMatching(sentence),
+        away: ['postgresql'],
+      })
+      const page = await enter(TOKEN)
+      expect(page.statusCode).toBe(503)
+      expect(page.headers['set-cookie']).toBeUndefined()
+      expect(page.body.replaceAll(/<[^>]+>/g, '')).toMatch(sentence)
+      expect((await enter('wrong')).statusCode).toBe(401)
+      expect((await get({})).statusCode).toBe(401)
+      expect((await get(BEARER)).statusCode).toBe(200)
+
+      relay.leadTo(url)
+      await until('the key is read', async () => (await get({ cookie })).statusCode === 200)
+      expect((await enter(TOKEN)).statusCode).toBe(303)
+      relay.cut()
+      expect((await get({ cookie })).statusCode).toBe(200)
+    } finally {
+      relay.cut()
+      await late.app.close()
+      await database.end()
+    }
   })
 })
 
