@@ -55,6 +55,35 @@ return case kind
   || case organizations when 1 then 'organization ' || to_json(organization_id) || '.' else sync.counted(organizations, 'organization') || '.' end;
 comment on function sync.attention_sentence(text, bigint, bigint, bigint, text) is 'The sentence of sync.attention for kinds that are counted by organization.';
 
+create view sync.lock_waits as
+select w.pid, w.application_name, l.waitstart as since, coalesce('worker ' || k.worker_id, w.application_name) as waiting,
+  case h.pid when 0 then 'a lock of a prepared transaction'
+    else format('a lock of %s (process %s, %s)', coalesce('role ' || to_json(b.usename), b.backend_type, 'a process that has ended'), h.pid,
+      coalesce(to_json(nullif(b.application_name, ''))::text, 'unnamed')) end as lock,
+  h.pid as holder_pid, b.xact_start as holder_since, h.waits as holder_waits
+from pg_locks l
+join pg_stat_activity w using (pid)
+left join sync.workers k on k.application_name = w.application_name
+cross join lateral (
+  select p.pid, exists (select from pg_locks o where o.pid = p.pid and not o.granted) as waits
+  from unnest(pg_blocking_pids(l.pid)) p (pid)
+  order by waits, p.pid
+  limit 1
+) h
+left join pg_stat_activity b on b.pid = h.pid
+-- Only the application_name tells our sessions from others of the same role. Other roles may use the name too.
+where not l.granted and l.waitstart < clock_timestamp() - interval '10 seconds'
+  and w.datname = current_database() and w.application_name like 'collab-sync %' and has_schema_privilege(w.usesysid, 'sync', 'usage');
+comment on view sync.lock_waits is 'Sessions of collab-sync whose statement has waited for a lock for more than ten seconds. Sessions for which DATABASE_URL sets an application_name are not recognized. Key: pid.';
+comment on column sync.lock_waits.pid is 'Process of the session that waits.';
+comment on column sync.lock_waits.application_name is 'application_name of the session that waits.';
+comment on column sync.lock_waits.since is 'When the wait began.';
+comment on column sync.lock_waits.waiting is 'The word worker and its worker_id in sync.workers for sessions of a worker, otherwise application_name.';
+comment on column sync.lock_waits.lock is 'Whose lock it is: role, process and application_name of a session that blocks this one.';
+comment on column sync.lock_waits.holder_pid is 'Process of that session, preferably one that does not wait itself; 0 for a prepared transaction.';
+comment on column sync.lock_waits.holder_since is 'When the transaction of that session began; null if the role of collab-sync may not see it (pg_read_all_stats).';
+comment on column sync.lock_waits.holder_waits is 'Whether that session waits for a lock itself.';
+
 -- One row per organization for problems of organizations, one row per other problem. Only the column words contains
 -- texts from outside (the service, a database).
 create view sync.attention as
@@ -246,6 +275,19 @@ select 'refresh_paused', 'medium', null, 1, paused_since, paused_since, 'Continu
 from sync.refresh_state
 where paused_until > now() - interval '1 minute'
 union all
+select 'lock_wait', 'medium', null, waits, since, latest,
+  format('A statement of %s waits for %s.', waiting, lock)
+    || case when waits > 1 then format(' In all, %s of collab-sync wait for locks.', sync.counted(waits, 'statement')) else '' end,
+  case holder_pid when 0 then '`select * from pg_prepared_xacts` lists prepared transactions. Wait, or end it with `rollback prepared`.'
+    else format('Wait, or end that process with `select pg_terminate_backend(%s)`.', holder_pid) end,
+  '/runs', 'Its transaction began at ' || to_char(holder_since at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') || ' UTC.', null
+from (
+  select count(*) over () as waits, min(since) over () as since, max(since) over () as latest, waiting, lock, holder_pid, holder_since
+  from sync.lock_waits
+  order by holder_waits, lock_waits.since
+  limit 1
+) l
+union all
 select 'settings_differ', 'medium', null, count(*), max(started_at), max(started_at),
   'Workers have different settings: ' || string_agg(name, ', ' order by name) || '.',
   'Give all workers the same settings and restart them.', '/runs', null, null
@@ -271,7 +313,7 @@ comment on column sync.attention.latest is 'As in reporting.attention.';
 comment on column sync.attention.sentence is 'As in reporting.attention.';
 comment on column sync.attention.fix is 'As in reporting.attention.';
 comment on column sync.attention.path is 'As in reporting.attention.';
-comment on column sync.attention.words is 'Message of the service, a database or a worker; null if there is none.';
+comment on column sync.attention.words is 'Message of the service, a database or a worker, or when the transaction that has a lock began; null if there is none.';
 comment on column sync.attention.part is 'A second count of the sentence: for held, people who are missing from the listings; for rejected, the fields among its count. Null for other kinds.';
 
 create view sync.attention_by_kind as
@@ -303,10 +345,10 @@ create view reporting.attention as
 select kind, urgency, organization_id, count, since, latest, sentence, fix, path
 from sync.attention;
 comment on view reporting.attention is 'Open problems that need action. Key: kind, organization_id.';
-comment on column reporting.attention.kind is 'By organization: failing, scopes whose last fetch failed; overdue, scopes not checked within FRESHNESS_PROMISE; never_checked, scopes without any check, while no run is in progress; held, listings whose removal of users waits for approval; rejected, records and fields that could not be stored. For the whole installation: catalog_held, an import of the catalog that waits for approval; catalog_failed, the source of the catalog cannot be read, or still returns a list that was refused; worker_blocked, workers that cannot reach the queue or the service; no_worker, no worker is running for a run or for the nightly schedule, or none has ever started; nightly_missed, the last nightly run did not start; nightly_late, the nightly run takes much longer than usual; credentials, the service refuses key or token; unreachable, the last run ended because the service could not be reached; throttled, workers wait because the service throttles calls or does not respond; refresh_paused, continuous refresh is paused; settings_differ, workers have different settings; catalog_empty, there is nothing to sync.';
+comment on column reporting.attention.kind is 'By organization: failing, scopes whose last fetch failed; overdue, scopes not checked within FRESHNESS_PROMISE; never_checked, scopes without any check, while no run is in progress; held, listings whose removal of users waits for approval; rejected, records and fields that could not be stored. For the whole installation: catalog_held, an import of the catalog that waits for approval; catalog_failed, the source of the catalog cannot be read, or still returns a list that was refused; worker_blocked, workers that cannot reach the queue or the service; no_worker, no worker is running for a run or for the nightly schedule, or none has ever started; nightly_missed, the last nightly run did not start; nightly_late, the nightly run takes much longer than usual; credentials, the service refuses key or token; unreachable, the last run ended because the service could not be reached; throttled, workers wait because the service throttles calls or does not respond; refresh_paused, continuous refresh is paused; lock_wait, statements of collab-sync have waited for a lock for more than ten seconds; settings_differ, workers have different settings; catalog_empty, there is nothing to sync.';
 comment on column reporting.attention.urgency is 'high, medium or low.';
 comment on column reporting.attention.organization_id is 'The service''s organizationId; null if the whole installation is affected.';
-comment on column reporting.attention.count is 'Number of scopes, listings, records, workers or settings.';
+comment on column reporting.attention.count is 'Number of scopes, listings, records, workers, statements or settings.';
 comment on column reporting.attention.since is 'When the problem began; null if unknown.';
 comment on column reporting.attention.latest is 'When the problem last grew.';
 comment on column reporting.attention.sentence is 'Describes the problem.';

@@ -35,13 +35,13 @@ export interface JsonValues extends Values {
 
 /** Open problems that need action. */
 export interface ReportingAttention<V extends Values = PgValues> {
-  /** By organization: failing, scopes whose last fetch failed; overdue, scopes not checked within FRESHNESS_PROMISE; never_checked, scopes without any check, while no run is in progress; held, listings whose removal of users waits for approval; rejected, records and fields that could not be stored. For the whole installation: catalog_held, an import of the catalog that waits for approval; catalog_failed, the source of the catalog cannot be read, or still returns a list that was refused; worker_blocked, workers that cannot reach the queue or the service; no_worker, no worker is running for a run or for the nightly schedule, or none has ever started; nightly_missed, the last nightly run did not start; nightly_late, the nightly run takes much longer than usual; credentials, the service refuses key or token; unreachable, the last run ended because the service could not be reached; throttled, workers wait because the service throttles calls or does not respond; refresh_paused, continuous refresh is paused; settings_differ, workers have different settings; catalog_empty, there is nothing to sync. */
+  /** By organization: failing, scopes whose last fetch failed; overdue, scopes not checked within FRESHNESS_PROMISE; never_checked, scopes without any check, while no run is in progress; held, listings whose removal of users waits for approval; rejected, records and fields that could not be stored. For the whole installation: catalog_held, an import of the catalog that waits for approval; catalog_failed, the source of the catalog cannot be read, or still returns a list that was refused; worker_blocked, workers that cannot reach the queue or the service; no_worker, no worker is running for a run or for the nightly schedule, or none has ever started; nightly_missed, the last nightly run did not start; nightly_late, the nightly run takes much longer than usual; credentials, the service refuses key or token; unreachable, the last run ended because the service could not be reached; throttled, workers wait because the service throttles calls or does not respond; refresh_paused, continuous refresh is paused; lock_wait, statements of collab-sync have waited for a lock for more than ten seconds; settings_differ, workers have different settings; catalog_empty, there is nothing to sync. */
   kind: string | null
   /** high, medium or low. */
   urgency: string | null
   /** The service's organizationId; null if the whole installation is affected. */
   organization_id: string | null
-  /** Number of scopes, listings, records, workers or settings. */
+  /** Number of scopes, listings, records, workers, statements or settings. */
   count: V['bigint'] | null
   /** When the problem began; null if unknown. */
   since: V['timestamptz'] | null

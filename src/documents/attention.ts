@@ -18,6 +18,7 @@ export const ATTENTION_KINDS = [
   'unreachable',
   'throttled',
   'refresh_paused',
+  'lock_wait',
   'settings_differ',
   'catalog_empty',
 ] as const
@@ -27,7 +28,9 @@ export const AttentionSchema = z
     kind: z.enum(ATTENTION_KINDS),
     urgency: z.enum(['high', 'medium', 'low']),
     organizationId: z.string().nullable().describe('Null if it concerns the whole installation.'),
-    count: z.number().describe('Number of scopes, listings, records, workers or settings.'),
+    count: z
+      .number()
+      .describe('Number of scopes, listings, records, workers, statements or settings.'),
     since: z.date().nullable().describe('When it began; null if unknown.'),
     latest: z.date().nullable().describe('When it last grew.'),
     sentence: z.string().describe('The problem.'),
@@ -36,7 +39,9 @@ export const AttentionSchema = z
     words: z
       .string()
       .nullable()
-      .describe('A message of the service, a database or a worker; null if there is none.'),
+      .describe(
+        'A message of the service, a database or a worker, or when the transaction that has a lock began; null if there is none.',
+      ),
   })
   .meta({ id: 'Attention' })
 

@@ -135,6 +135,7 @@ export const WaitSchema = z
       'rate_limit_store',
       'away',
       'overtaken',
+      'lock',
       'retry',
       'queue',
       'paused',

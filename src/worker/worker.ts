@@ -78,6 +78,7 @@ async function start(
     const problems = await Promise.all(queueWorkers.map((each) => each.problem()))
     app.sync.problems.queue = problems.find((problem) => problem !== null) ?? null
     const wait = findWait(app.sync, {
+      lock: (await workers.lockWait.first(database)) ?? null,
       hasJobs: [...app.inProgress].some(({ job }) => job !== REFRESH),
       failed: queueWorkers.map((each) => each.failed()).find((job) => job !== null) ?? null,
       refresh: refresher,

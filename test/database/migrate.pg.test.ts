@@ -8,6 +8,7 @@ import { EnvironmentError } from '../../src/base/errors.ts'
 import { openOwnPostgres } from '../faults/servers.ts'
 import { createEmptyDatabase, createTestDatabase, onServer, urlWith } from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'
+import { revokingStatements } from './revoking-statements.ts'
 
 let database: TestDatabase
 beforeEach(async () => {
@@ -171,6 +172,39 @@ describe('roles', () => {
     for (const statement of writes)
       expect(await failsAs('collab_reader', statement), statement).toMatch(/^(42501|55000)$/)
   })
+
+  test('what every role may create, an administrator can revoke', async () => {
+    await migrate(database.url)
+    const creating = [
+      'select lo_create(0)',
+      'select lo_creat(0)',
+      `select lo_from_bytea(0, 'x')`,
+      'create temporary table mine ()',
+    ]
+    const others = [
+      'set transaction read only; select pg_current_xact_id()',
+      'select pg_advisory_lock(1)',
+    ]
+    for (const statement of [...creating, ...others])
+      expect(await failsAs('collab_reader', statement), statement).toBeNull()
+    await database.pool.query(revokingStatements(database.url))
+    for (const statement of creating)
+      expect(await failsAs('collab_reader', statement), statement).toBe('42501')
+    // As SECURITY.md says, there is no right for these.
+    for (const statement of others)
+      expect(await failsAs('collab_reader', statement), statement).toBeNull()
+  })
+
+  test('a migration waits for an open transaction that has read its table', async () => {
+    await migrate(database.url)
+    const reader = await database.pool.connect()
+    await reader.query('begin; set local role collab_reader; select from collab.comments')
+    const changing = 'alter table collab_store.comments add column mine int'
+    expect(await failsAs(null, `set local lock_timeout = 1; ${changing}`)).toBe('55P03')
+    await reader.query('rollback')
+    reader.release()
+    expect(await failsAs(null, changing)).toBeNull()
+  })
 })
 
 test('every table has what publications of all tables need: a key by which a deleted row is known', async () => {
@@ -241,13 +275,13 @@ async function readsAs(
 
 /** The SQLSTATE a statement fails with, or null; its effect is rolled back. */
 async function failsAs(
-  role: string,
+  role: string | null,
   statement: string,
   pool: Database = database.pool,
 ): Promise<string | null> {
   const client = await pool.connect()
   try {
-    await client.query(`begin; set local role ${role}`)
+    await client.query(`begin; set local role ${role ?? 'none'}`)
     await client.query(statement)
     return null
   } catch (error) {

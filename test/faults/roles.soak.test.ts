@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { migrate } from '../../src/core/database/migrate.ts'
+import { revokingStatements } from '../database/revoking-statements.ts'
 import { createEmptyDatabase, onServer, urlWith } from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'
 import { expectTablesEqual } from '../helpers/expect-equal.ts'
@@ -41,6 +42,7 @@ beforeAll(async () => {
   })
   const url = urlWith(database.url, { username: role, password })
   expect((await migrate(url)).readerRole).toEqual({ granted: true })
+  await database.pool.query(revokingStatements(database.url))
   rig = await openRig({ databaseUrl: url }, { world: WORLD })
 })
 afterAll(async () => {
@@ -50,7 +52,7 @@ afterAll(async () => {
   await onServer((server) => server.query(`drop role if exists ${role}`))
 })
 
-test('a role that owns its database and nothing else migrates, works and keeps the queue there', async () => {
+test('a role that owns its database and nothing else, not even what an administrator can revoke, migrates, works and keeps the queue there', async () => {
   const runId = await rig.startRun()
   const worker = await build.start(rig.environment)
   expect(await rig.settled(runId, 180_000)).toMatchObject({ status: 'succeeded' })

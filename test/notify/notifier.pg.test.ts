@@ -64,6 +64,13 @@ async function addWorker(name: string, columns: Record<string, unknown> = {}): P
   )
 }
 
+/** Statements that wait for a lock, as the view would show them after a real wait, which is in test/sync/waits.pg.test.ts. */
+const setLockWaits = (secondsAgo: number, isWaiting: boolean) =>
+  sql(`create or replace view sync.lock_waits as
+    select 1 as pid, 'collab-sync worker' as application_name, now() - make_interval(secs => ${secondsAgo}) as since,
+      'worker w1' as waiting, 'a lock of role "ann"' as lock, 2 as holder_pid, now() as holder_since, false as holder_waits
+    where ${isWaiting}`)
+
 const ago = (seconds: number) => new Date(Date.now() - seconds * 1000)
 
 /** A worker that waits for the service since so many seconds. */
@@ -131,6 +138,12 @@ const PATIENT: Kind[] = [
         [secondsAgo],
       ),
     () => addWorker('w1'),
+  ],
+  [
+    'lock.waiting',
+    'lock.released',
+    (secondsAgo) => setLockWaits(secondsAgo, true),
+    () => setLockWaits(0, false),
   ],
   [
     'settings.differ',

@@ -1,4 +1,6 @@
+import { randomBytes } from 'node:crypto'
 import { Writable } from 'node:stream'
+import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { jobs } from '../../jobs/index.ts'
 import { openApp } from '../../src/worker/app.ts'
@@ -7,13 +9,16 @@ import { ATTEMPTS_MAX } from '../../src/core/run/claim.ts'
 import { requireRunDetails } from '../../src/client/runs.ts'
 import { describeRun } from '../../src/cli/run-details.ts'
 import { readWaits } from '../../src/client/run-reports.ts'
+import { readAttention } from '../../src/client/waiting.ts'
 import * as workers from '../../src/core/database/statements/workers.ts'
 import { planPage } from '../../src/core/run/start.ts'
+import type { AttentionByKind } from '../../src/documents/attention.ts'
 import { time } from '../../src/documents/format.ts'
 import { createLog } from '../../src/base/log.ts'
 import type { ServiceSettings } from '../../src/settings/settings.ts'
 import type { Settings } from '../../src/settings/table.ts'
 import { startWorker } from '../../src/worker/worker.ts'
+import { urlWith } from '../helpers/database.ts'
 import { openLive, settled, startOn } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 import { startRelay } from '../helpers/relay.ts'
@@ -169,6 +174,60 @@ test('a job whose claim fails is shown with its next try, and ends its run after
   for (const text of [describeRun(ended), wordsOf(await pages.get(`/runs/${runId}`))])
     expect(text).toContain(ended.problem)
   await pages.close()
+})
+
+test('a statement that waits for a lock says whose it is, in the run, the log and the open problems', async () => {
+  const role = `cs_analyst_${randomBytes(4).toString('hex')}`
+  await live.rows(`create role ${role} login password 'x' in role collab_reader`)
+  await live.rows(`grant usage on schema collab_store to ${role}`)
+  await live.rows(`grant update on collab_store.batches to ${role}`)
+  const openAs = async (applicationName: string) => {
+    const url = urlWith(live.database.url, { username: role, password: 'x' })
+    const client = new pg.Client({ connectionString: url, application_name: applicationName })
+    await client.connect()
+    return client
+  }
+  const holder = await openAs('psql "x"')
+  const forger = await openAs('collab-sync worker 00000000')
+  const lockBatches = 'begin; lock table collab_store.batches in exclusive mode'
+  // It stops after the lock is released.
+  await using worker = await startLogged()
+  try {
+    await holder.query(lockBatches)
+    // A session that only has the name of one of ours, and waits for longer.
+    const forged = forger.query(lockBatches)
+    const runId = await worker.startRun()
+    const { run, wait } = await waitOf(runId, 'lock')
+    const { rows } = await holder.query('select pg_backend_pid() as pid')
+    const lock = `a lock of role "${role}" (process ${rows[0].pid}, "psql \\"x\\"")`
+    expect(wait.sentence).toBe(`Waiting since ${time(wait.since)}: a statement waits for ${lock}.`)
+    expect(describeRun(run)).toContain(wait.sentence)
+    expect(worker.logged('lock')).toMatchObject([{ level: 'warn', msg: wait.sentence }])
+    const open = await readAttention(live.database.pool)
+    const shown = open.find(({ kind }) => kind === 'lock_wait')
+    const { sentence, fix } = shown as AttentionByKind
+    expect(sentence).toContain(
+      `A statement of worker ${worker.app.sync.workerId} waits for ${lock}.`,
+    )
+    expect(fix).toContain(`\`select pg_terminate_backend(${rows[0].pid})\``)
+    expect(shown?.words).toMatch(/^Its transaction began at .* UTC\.$/)
+    const sessions = 'select distinct application_name from sync.lock_waits'
+    expect(await live.rows(sessions)).toHaveLength(1)
+    const seen = `select sentence, fix from reporting.attention where kind = 'lock_wait'`
+    expect((await holder.query(seen)).rows).toMatchObject([{ fix }])
+    await holder.query('rollback')
+    await forged
+    await forger.query('rollback')
+    expect(await settled(live.database, runId)).toMatchObject({ status: 'succeeded' })
+    await until('the end of the wait is logged', () =>
+      worker.logged('lock').some(({ msg }) => msg === 'the wait is over'),
+    )
+    expect(await live.rows('select from sync.lock_waits')).toEqual([])
+  } finally {
+    await Promise.all([holder.end(), forger.end()])
+    await live.rows(`drop owned by ${role}`)
+    await live.rows(`drop role ${role}`)
+  }
 })
 
 /** A worker, and what it logs of waits. */

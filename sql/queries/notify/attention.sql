@@ -27,7 +27,7 @@ left join reported r using (kind)
 where p.urgency <> 'low' and (r.kind is null or (p.kind in ('held', 'rejected', 'catalog_held') and p.latest > r.latest))
   -- These often end without action, or when the last worker has restarted.
   and (
-    p.kind not in ('no_worker', 'worker_blocked', 'throttled', 'unreachable', 'settings_differ')
+    p.kind not in ('no_worker', 'worker_blocked', 'throttled', 'unreachable', 'lock_wait', 'settings_differ')
     or coalesce(p.since, '-infinity') < now() - interval '1 minute'
   )
   -- A run in progress may find more of it or resolve it, so it is reported when that run has finished.

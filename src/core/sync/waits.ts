@@ -10,6 +10,8 @@ export interface FoundWait extends Omit<ServiceWait, 'kind'> {
   /** Of `retry`: the job that failed, and its run. */
   readonly failure?: string
   readonly runId?: string | undefined
+  /** Of `lock`: whose lock it is. */
+  readonly lock?: string
 }
 
 /** What a heartbeat says of a wait. */
@@ -19,6 +21,7 @@ export type ReportedWait = Pick<Wait, 'kind' | 'since' | 'until' | 'givesUpAt' |
 /**
  * What this worker waits for at the moment; null where it works.
  * @param work.hasJobs whether a job is in progress
+ * @param work.lock a statement that waits for a lock
  * @param work.failed a job that failed and is tried again
  * @param work.refresh continuous refresh; null where this worker has none
  */
@@ -26,10 +29,12 @@ export function findWait(
   { collabApi, itemsInProgress, problems }: SyncContext,
   work: {
     hasJobs: boolean
+    lock: Omit<FoundWait, 'kind'> | null
     failed: Omit<FoundWait, 'kind'> | null
     refresh: { readonly pausedUntil: Date | null } | null
   },
 ): FoundWait | null {
+  if (work.lock !== null) return { kind: 'lock', ...work.lock }
   const ofCalls = collabApi.waiting()
   if (ofCalls !== null) return ofCalls
   const batches = [...itemsInProgress.values()]
@@ -81,12 +86,16 @@ export class ReportedWaits {
     if (kind !== 'idle' && nowMs - (this.#loggedAtMs.get(kind) ?? -Infinity) >= LOG_EVERY_MS) {
       this.#loggedAtMs.set(kind, nowMs)
       this.#isLogged = true
-      this.#log.info({ waiting: kind, since, until, givesUpAt }, sentence)
+      this.#log[kind === 'lock' ? 'warn' : 'info'](
+        { waiting: kind, since, until, givesUpAt },
+        sentence,
+      )
     }
     return this.#last
   }
 
-  #explain({ kind, callsPerSecond, server, failure, error, until, givesUpAt }: FoundWait): string {
+  #explain(found: FoundWait): string {
+    const { kind, callsPerSecond, server, failure, lock, error, until, givesUpAt } = found
     const end = givesUpAt ? ` Gives up at ${time(givesUpAt)} (SYNC_THROTTLED_MAX_MS).` : ''
     switch (kind) {
       case 'throttled': {
@@ -108,6 +117,8 @@ export class ReportedWaits {
       }
       case 'overtaken':
         return 'another run wrote to the same batch. Its scopes are fetched again after a pause.'
+      case 'lock':
+        return `a statement waits for ${lock}.`
       case 'retry':
         return `${failure}${until ? ` Next try at ${time(until)}.` : ''}`
       case 'queue':

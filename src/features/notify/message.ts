@@ -58,6 +58,7 @@ const RESOLVED: Record<(typeof ATTENTION)[keyof typeof ATTENTION][1], string> = 
   'credentials.accepted': 'The service accepts COLLAB_API_KEY and COLLAB_AUTH_TOKEN again.',
   'service.recovered': 'The service responds again, and no worker waits for it any more.',
   'refresh.resumed': 'Continuous refresh has resumed.',
+  'lock.released': 'No statement of collab-sync waits for a lock any more.',
   'settings.agree': 'All running workers have the same settings again.',
 }
 

@@ -20,6 +20,7 @@ export const ATTENTION = {
   unreachable: ['service.unreachable', 'service.recovered'],
   throttled: ['service.throttled', 'service.recovered'],
   refresh_paused: ['refresh.paused', 'refresh.resumed'],
+  lock_wait: ['lock.waiting', 'lock.released'],
   settings_differ: ['settings.differ', 'settings.agree'],
 } as const
 

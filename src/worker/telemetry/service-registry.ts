@@ -216,7 +216,7 @@ function presentRows({ freshness, state, attention: needs }: StoredSignals): Gau
     ],
     [
       'attention',
-      'Open problems by kind, as in sync.attention: scopes, listings, records, workers or settings.',
+      'Open problems by kind, as in sync.attention: scopes, listings, records, workers, statements or settings.',
       ATTENTION_KINDS.map((kind) => [{ kind }, countOf(kind)]),
     ],
   ]

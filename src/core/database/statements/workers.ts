@@ -33,6 +33,12 @@ export const leave = new Statement<{ workerId: string }, null>('workers/leave', 
   parameters: 'workerId',
 })
 
+/** A statement of the calling pool that has waited for a lock for more than ten seconds: the first one whose holder does not wait itself. */
+export const lockWait = new Statement<null, { since: Date; lock: string }>('workers/lock-wait', {
+  columns: 'since lock',
+  neverNull: 'since lock',
+})
+
 /** SYNC_RATE_LIMIT of live workers and which worker has it, the lowest (which applies to all) first, none last. The calling process is named if no live worker has its limit. */
 export const rateLimits = new Statement<
   { deadAfterS: number; own: number | null; name: string | null },
