@@ -53,7 +53,7 @@ create table sync.privacy (
   only_row boolean primary key default true check (only_row),
   salt bytea not null
 );
-comment on table sync.privacy is 'The secret of this database for pseudonyms and hashes.';
+comment on table sync.privacy is 'The secret of this database for pseudonyms, hashes and the key of the sessions of serve.';
 comment on column sync.privacy.only_row is 'Ensures that there is one row.';
 comment on column sync.privacy.salt is 'Allows testing guesses against the hashes; collab_reader cannot read it. If it is replaced, later syncs store erased people again.';
 insert into sync.privacy (salt)
