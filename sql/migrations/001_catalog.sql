@@ -203,3 +203,24 @@ create trigger add_up_comments after update on collab_store.annotations
 referencing old table as old_rows new table as new_rows
 for each statement execute function collab_store.add_up_comments();
 comment on trigger add_up_comments on collab_store.annotations is 'Updates batches.comments.';
+
+-- What is known of the check of each scope, for the reports that count scopes whatever their kind.
+create view collab_store.scopes as
+select b.batch_key, 0::smallint as scope_no, 'organization' as kind, o.organization_key as scope_key, o.active, o.own_checked_at,
+  o.failing_since
+from collab_store.organizations o
+join collab_store.batches b on b.organization_key = o.organization_key and b.operation = 'users' and b.batch_no = 0
+union all
+select batch_key, scope_no, 'group', user_group_key, active, own_checked_at, failing_since from collab_store.user_groups
+union all
+select batch_key, scope_no, 'document', document_key, active, own_checked_at, failing_since from collab_store.documents
+union all
+select batch_key, scope_no, 'annotation', annotation_key, active, own_checked_at, failing_since from collab_store.annotations;
+comment on view collab_store.scopes is 'All scopes. Key: batch_key, scope_no.';
+comment on column collab_store.scopes.batch_key is 'The batch of the scope.';
+comment on column collab_store.scopes.scope_no is 'Position in the batch, from 0.';
+comment on column collab_store.scopes.kind is 'organization, group, document or annotation.';
+comment on column collab_store.scopes.scope_key is 'Internal key of the organization, user group, document or annotation.';
+comment on column collab_store.scopes.active is 'False once the catalog no longer lists it.';
+comment on column collab_store.scopes.own_checked_at is 'As in organizations.';
+comment on column collab_store.scopes.failing_since is 'As in organizations.';

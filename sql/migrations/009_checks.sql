@@ -89,18 +89,8 @@ comment on function collab_store.is_stale(timestamptz, timestamptz, timestamptz)
 create view collab_store.checks as
 with others as (
   select batch_key, own_checked_at as checked_at, failing_since, count(*) as scopes
-  from collab_store.user_groups
-  where own_checked_at is not null and active
-  group by 1, 2, 3
-  union all
-  select batch_key, own_checked_at, failing_since, count(*)
-  from collab_store.documents
-  where own_checked_at is not null and active
-  group by 1, 2, 3
-  union all
-  select batch_key, own_checked_at, failing_since, count(*)
-  from collab_store.annotations
-  where own_checked_at is not null and active and failing_since is not null
+  from collab_store.scopes
+  where own_checked_at is not null and active and (kind <> 'annotation' or failing_since is not null)
   group by 1, 2, 3
   union all
   select x.batch_key, greatest(x.own_checked_at, w.pass_started_at), null, count(*)
@@ -115,11 +105,6 @@ with others as (
   join collab_store.batches b using (batch_key)
   where x.own_checked_at is null and x.active and w.pass_started_at > b.checked_at
   group by 1, 2
-  union all
-  select b.batch_key, o.own_checked_at, o.failing_since, 1::bigint
-  from collab_store.organizations o
-  join collab_store.batches b using (organization_key)
-  where o.own_checked_at is not null and b.operation = 'users' and b.batch_no = 0
 )
 select c.organization_key, c.operation, c.scopes, c.checked_at, c.failing_since,
   collab_store.is_stale(c.checked_at, c.failing_since, (select stale_before from collab_store.promise)) as is_stale,

@@ -49,7 +49,7 @@ export const anyOrganization = new Statement<null, { organizationId: string }>(
 /** Copies the lines of an import in COPY's text format. */
 export const copyLines = new Statement<null, null>('catalog/copy-lines')
 
-/** Counts the active scopes of the batches that this import touched. An organization's own listing counts in its users batch 0. */
+/** Counts the active scopes of the batches that this import touched. */
 export const countBatchScopes = new Statement<null, null>('catalog/count-batch-scopes')
 
 /** Counts the active scopes that an import lacks: in total, and for each organization of which it lacks more than ten and more than a tenth. */
