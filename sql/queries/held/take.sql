@@ -5,6 +5,6 @@
 select h.kind, h.scope_key, h.batch_key, x.scope_no, h.organization_id, h.document_id, h.organization_user_group_id,
   h.missing_user_ids, now() as now
 from sync.held h
-join collab_store.scopes x on x.batch_key = h.batch_key and x.kind = h.kind and x.scope_key = h.scope_key
+join collab_store.listings x using (batch_key, kind, scope_key)
 where h.held_id = $1 and h.run_id = $2 and h.resolved_at is null
 for update of h

@@ -75,7 +75,7 @@ export async function storeListings(
   await statements.storeListings.run(client, {
     batchKey,
     ...numbersOf(listings.map(({ scope }) => scope)),
-    users: listings.map(({ recordCount }) => recordCount),
+    recordCounts: listings.map(({ recordCount }) => recordCount),
     ...responseColumns(listings),
   })
 }

@@ -114,25 +114,27 @@ export const storeAnnotations = new Statement<
   parameters: 'keys liveComments bodyDigests contentDigests isChanged at activeAts recentS',
 })
 
-/** Stores facts about listings whose response was stored: number of users and digests. */
+/** Stores facts about listings whose response was stored: number of records and digests. */
 export const storeListings = new Statement<
   {
     batchKey: number
     scopeNos: readonly number[]
-    users: readonly number[]
+    recordCounts: readonly number[]
     bodyDigests: readonly (Buffer | null)[]
     contentDigests: readonly (Buffer | null)[]
   },
   null
->('scopes/store-listings', { parameters: 'batchKey scopeNos users bodyDigests contentDigests' })
+>('scopes/store-listings', {
+  parameters: 'batchKey scopeNos recordCounts bodyDigests contentDigests',
+})
 
-/** Records that users of an organization were written from a scope outside its first users batch. An older response to its own listing is then discarded, and the next one is compared even if it equals the last stored one. No row if a newer claim has written to that batch already. */
+/** Records that users of an organization were written from a scope outside the batch of its own listing. An older response to that listing is then discarded, and the next one is compared even if it equals the last stored one. No row if a newer claim has written to that batch already. */
 export const touchHeadBatch = new Statement<
   { organizationKey: number; claimNo: number },
   { batchKey: number }
 >('scopes/touch-head-batch', { parameters: 'organizationKey claimNo', columns: 'batchKey' })
 
-/** The listings of a users batch: the organization's own (scope 0 of batch 0), user groups and documents. Each has the IDs for the call and facts about its last stored response. key is internal, scope_no is the position in the batch, record_count the number of live records. has_rows is false if nothing was ever stored for it: rows are stored for a listing that contained users, and for one whose last response was stored completely. has_own_check is true if its check time differs from its batch's, is_failing if its last check failed. */
+/** The listings of a users batch: those of the organization, of user groups and of documents. Each has the IDs for the call and facts about its last stored response. key is internal, scope_no is the position in the batch, record_count the number of live records. has_rows is false if nothing was ever stored for it: rows are stored for a listing that contained users, and for one whose last response was stored completely. has_own_check is true if its check time differs from its batch's, is_failing if its last check failed. */
 export const usersOfBatch = new Statement<
   { batchKey: number },
   {
