@@ -241,15 +241,19 @@ export const views: Readonly<Record<string, View>> = {
   },
   'reporting.coverage': {
     columns:
-      'organization_id, level, known, fresh, stale, never_synced, failing, held, refused, not_in_catalog',
+      'organization_id, operation, level, known, fresh, stale, never_synced, failing, held, refused, not_in_catalog',
     rows: (asked) =>
       organizations(asked).flatMap((organization) =>
-        covered(asked, organization).map((counts) => [organization, ...counts]),
+        covered(asked, organization).map((counts) => [
+          organization,
+          counts[0] === 'annotation' ? 'comments' : 'users',
+          ...counts,
+        ]),
       ),
   },
   'reporting.freshness': {
     columns: `organization_id, document_id, annotation_id, organization_user_group_id, failing_since, organization_name,
-      document_name, user_group_name, checked_at, is_stale, true`,
+      document_name, user_group_name, operation, checked_at, is_stale, true`,
     rows: (asked) =>
       [...asked.known.scopes.values()]
         .filter(({ inCatalog }) => inCatalog)
@@ -264,6 +268,7 @@ export const views: Readonly<Record<string, View>> = {
             `Name of ${organizationId}`,
             documentId && `Name of ${documentId}`,
             groupId && `Name of ${groupId}`,
+            annotationId === null ? 'users' : 'comments',
             ...marksOf(asked, scope),
           ]
         }),
