@@ -230,11 +230,6 @@ export const list = new Statement<
 /** Makes new erasures wait for the end of the transaction. Erasures in progress continue. */
 export const lockErasures = new Statement<null, null>('catalog/lock-erasures')
 
-/** Allows one import at a time to number new scopes, until the end of the transaction. */
-export const lock = new Statement<null, { pgAdvisoryXactLock: unknown | null }>('catalog/lock', {
-  columns: 'pgAdvisoryXactLock',
-})
-
 /** The first object that a scope names and the catalog lacks. */
 export const missingFromScope = new Statement<
   {
