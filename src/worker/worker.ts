@@ -1,4 +1,6 @@
 import type { App, WorkInProgress } from './app.ts'
+import { transaction } from '../core/database/pool.ts'
+import { resetRestored } from '../core/database/restored.ts'
 import * as refresh from '../core/database/statements/refresh.ts'
 import * as runs from '../core/database/statements/runs.ts'
 import * as workers from '../core/database/statements/workers.ts'
@@ -84,6 +86,7 @@ async function start(
     })
     await writeHeartbeat(app, waits.report(wait), shared)
   }
+  await transaction(database, resetRestored)
   await heartbeat()
   const upkeep: Pick<Repeated, 'stop'>[] = [
     every(HEARTBEAT_MS, app.log, 'heartbeat', heartbeat),
