@@ -86,7 +86,6 @@ async function start(
     })
     await writeHeartbeat(app, waits.report(wait), shared)
   }
-  await transaction(database, resetRestored)
   await heartbeat()
   const upkeep: Pick<Repeated, 'stop'>[] = [
     every(HEARTBEAT_MS, app.log, 'heartbeat', heartbeat),
@@ -107,6 +106,8 @@ async function start(
     await workers.leave.run(database, { workerId: app.sync.workerId }).catch(() => {})
   }
   try {
+    // After the heartbeat, which ends transactions of frozen workers that it would wait for.
+    await transaction(database, resetRestored)
     if (keepsSchedule) {
       const schedule = every(RECOVER_MS, app.log, 'nightly schedule', async () =>
         registerSchedule(app.queue, await noteSchedule(database, app.settings)),
