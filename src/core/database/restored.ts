@@ -1,5 +1,5 @@
+import { lock } from './locks.ts'
 import type { Client } from './pool.ts'
-import * as refresh from './statements/refresh.ts'
 import * as restored from './statements/restored.ts'
 
 /**
@@ -11,7 +11,7 @@ export async function resetRestored(client: Client): Promise<void> {
   // Many million restored changes take longer than the limit of a session.
   await client.query('set local statement_timeout = 0')
   // Another starting worker waits, and no worker copies the number of a pass meanwhile.
-  await refresh.lockPlanning.run(client)
+  await lock(client, 'refresh')
   await restored.changes.run(client)
   await restored.recentThreads.run(client)
   await restored.refreshPasses.run(client)
