@@ -16,13 +16,8 @@ import { expectNoTrace } from './every-text.ts'
 
 const ID = 'qx-zzyzx-17'
 const EVERYWHERE = { organizationId: null, reason: 'asked by letter' }
-const OLD = {
-  userId: ID,
-  name: 'Earlier Zzyzx',
-  email: 'earlier@zzyzx.example',
-  homeEmail: 'home@zzyzx.example',
-  nickName: 'Zzyzxine',
-}
+const OLD = { userId: ID, name: 'Earlier Zzyzx', email: 'earlier@zzyzx.example' }
+const MORE = { userId: ID, homeEmail: 'home@zzyzx.example', nickName: 'Zzyzxine' }
 const NEW = { userId: ID, name: 'Later Zzyzx', email: 'later@zzyzx.example' }
 
 let live: Live
@@ -71,12 +66,14 @@ test.each(COMMENT_PEOPLE)(
   async ({ person, member }) => {
     serve(
       { [member]: OLD },
+      { [member]: MORE },
       { [member]: NEW },
       { [member]: { name: NEW.name, email: NEW.email } },
-      { [member]: { name: 'Bob', email: `Bob <${NEW.email}>` } },
+      { [member]: { ...NEW, userId: 'other-5' } },
+      { [member]: { userId: 'other-6', name: 'Bob', email: `Bob <${NEW.email}>` } },
       {
-        commentText: `Ask ${OLD.email} or ${OLD.homeEmail}`,
-        task: { id: ID, of: OLD.name, by: OLD.nickName },
+        commentText: `Ask ${OLD.email} or ${MORE.homeEmail}`,
+        task: { id: ID, of: OLD.name, by: MORE.nickName },
       },
     )
     await live.run()
@@ -91,11 +88,11 @@ test.each(COMMENT_PEOPLE)(
     await expectNoTrace(live.database, ['zzyzx'])
     const after = await raws()
     expect(after.map(({ task }) => task)).toEqual([
-      ...[1, 2, 3, 4].map(() => undefined),
+      ...[1, 2, 3, 4, 5, 6].map(() => undefined),
       { id: pseudonym, of: 'erased', by: 'erased' },
     ])
-    for (const [index, { commentText, ...raw }] of after.slice(0, 4).entries()) {
-      const isTheirs = person === 'author' && index < 3
+    for (const [index, { commentText, ...raw }] of after.slice(0, 6).entries()) {
+      const isTheirs = person === 'author' && index < 4
       expect(commentText).toBe(isTheirs ? undefined : 'words')
       for (const other of COMMENT_PEOPLE)
         if (other.person !== person)
@@ -106,7 +103,7 @@ test.each(COMMENT_PEOPLE)(
       `select comment_id::int as id from collab.comments where ${column} = $1 order by 1`,
       pseudonym,
     )
-    expect(named).toEqual([{ id: 1 }, { id: 2 }])
+    expect(named).toEqual([{ id: 1 }, { id: 2 }, { id: 3 }])
 
     const touched = await rowsTouched(live.database)
     await live.run()
