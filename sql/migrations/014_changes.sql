@@ -22,7 +22,7 @@ create index changes_of_catalog on collab_store.changes (object, number)
 where change in ('added', 'removed', 'restored') and object in ('organization', 'document', 'annotation', 'user_group');
 comment on table collab_store.changes is 'The feed of changes, packed: one row per statement and kind of change. Read it with reporting.changes().';
 comment on column collab_store.changes.number is 'Assigned while the changed rows are locked, so that it orders the changes of each row.';
-comment on column collab_store.changes.xid is 'The transaction. It defines no order: a transaction that began later may have changed a row earlier.';
+comment on column collab_store.changes.xid is 'The transaction; 0 for changes of a restored dump whose transaction numbers this server had not reached. It defines no order: a transaction that began later may have changed a row earlier.';
 comment on column collab_store.changes.at is 'Start of the transaction.';
 comment on column collab_store.changes.run_id is 'The run that found the change; null for imports, erasures and decisions of users.';
 comment on column collab_store.changes.lines is 'Number of changed objects, which is the length of the arrays.';
@@ -43,7 +43,7 @@ create table collab_store.changes_pruned (
 comment on table collab_store.changes_pruned is 'How far prune has deleted the feed of changes. Older cursors have missed changes.';
 comment on column collab_store.changes_pruned.only_row is 'Ensures that there is one row.';
 comment on column collab_store.changes_pruned.feed is 'feed_identity() at that time. Another server has other transaction numbers, so that the other columns mean nothing there.';
-comment on column collab_store.changes_pruned.xid is 'Highest transaction with deleted changes.';
+comment on column collab_store.changes_pruned.xid is 'Highest transaction with deleted changes; 0 if all were of a restored dump.';
 comment on column collab_store.changes_pruned.number is 'Highest deleted number.';
 insert into collab_store.changes_pruned default values;
 
@@ -265,8 +265,8 @@ declare
   newest constant xid8 := coalesce((regexp_match($4, '^[0-9a-f]{12}-[0-9]{1,19}-([0-9]{1,19})-'))[1]::xid8, collab_store.feed_horizon(pg_current_snapshot()));
   wanted integer := coalesce($2, 1000);
   parts constant text[] := regexp_match($1, '^([0-9a-f]{12})-([0-9]{1,19})-([0-9]{1,19})-([0-9]{1,18})-([0-9]{1,9})$');
-  -- Without a cursor, start after the pruned part.
-  low xid8 := coalesce(parts[2], (select (p.xid::text::bigint + 1)::text from collab_store.changes_pruned p where p.feed = own_feed), '0');
+  -- Without a cursor, start after the pruned part. All changes of a restored dump may have transaction 0.
+  low xid8 := coalesce(parts[2], (select (p.xid::text::bigint + (p.xid <> '0')::integer)::text from collab_store.changes_pruned p where p.feed = own_feed), '0');
   high xid8 := coalesce(parts[3], low::text);
   last_number bigint := coalesce(parts[4], '0');
   last_place integer := coalesce(parts[5], '0');

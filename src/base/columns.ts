@@ -4,11 +4,13 @@
  * writes. A new column goes to the end: digests take them in this order.
  */
 interface Column {
-  /** The member of the record, or of its `from`; null for `rest`, which holds the members without a column. */
+  /** The member of the record, or of a person of it; null for `rest`, which holds the members without a column. */
   readonly member: string | null
   readonly type: 'text' | 'timestamptz' | 'jsonb'
   /** What an erasure makes of it: emptied as words of their author, kept as the record's state, or redacted by its value. */
   readonly personal: 'words' | 'state' | 'value'
+  /** The person of the record to whom the member belongs, such as `author`. */
+  readonly person?: string
   /** A change of it makes a version of the comment or user; without this it just changes the row. */
   readonly makesVersion?: true
   /** What PostgreSQL says of the column in `collab_store`. */
@@ -39,24 +41,7 @@ export const COMMENT_COLUMNS = {
     makesVersion: true,
     comment: 'HTML body as received. It is user input: always escape it.',
   },
-  authorUserId: {
-    member: 'from.userId',
-    type: 'text',
-    personal: 'value',
-    comment: 'userId of the author, as received with the comment.',
-  },
-  authorName: {
-    member: 'from.name',
-    type: 'text',
-    personal: 'value',
-    comment: 'Name of the author, as received with the comment.',
-  },
-  authorEmail: {
-    member: 'from.email',
-    type: 'text',
-    personal: 'value',
-    comment: 'E-mail address of the author, as received with the comment.',
-  },
+  ...personColumns('author', 'from'),
   status: {
     member: 'status',
     type: 'text',
@@ -80,6 +65,26 @@ export const COMMENT_COLUMNS = {
   },
   rest,
 } as const satisfies Record<string, Column>
+
+/**
+ * The columns of a person of a comment. Reading, rows of users, redaction and erasure follow them.
+ * @param person begins their names; `author` is the person whose words the comment has
+ * @param member of the comment that holds a User summary
+ */
+function personColumns<Person extends string>(person: Person, member: string) {
+  const column = (field: string, words: string) => ({
+    member: `${member}.${field}`,
+    type: 'text' as const,
+    personal: 'value' as const,
+    person,
+    comment: `${words} of the ${person}, as received with the comment.`,
+  })
+  return {
+    [`${person}UserId`]: column('userId', 'userId'),
+    [`${person}Name`]: column('name', 'Name'),
+    [`${person}Email`]: column('email', 'E-mail address'),
+  } as Record<`${Person}${'UserId' | 'Name' | 'Email'}`, ReturnType<typeof column>>
+}
 
 /** Columns of `collab_store.users` (docs/SERVICE.md, Get Users). */
 export const USER_COLUMNS = {
@@ -141,6 +146,13 @@ export interface NamedColumn<Name extends string = string> extends Column {
 
 export const COMMENT_COLUMN_LIST = listOf<CommentColumn>(COMMENT_COLUMNS)
 export const USER_COLUMN_LIST = listOf<UserColumn>(USER_COLUMNS)
+
+/** The people of a comment, each with the member that holds its User summary. */
+export const COMMENT_PEOPLE = COMMENT_COLUMN_LIST.flatMap(({ person, member }) =>
+  person !== undefined && member?.endsWith('.userId')
+    ? [{ person, member: member.slice(0, -'.userId'.length) }]
+    : [],
+)
 
 /** The members of a comment that have columns; all others go to `rest`. */
 export const COMMENT_MEMBERS: ReadonlySet<string> = membersOf('commentId', COMMENT_COLUMN_LIST)

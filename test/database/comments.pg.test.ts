@@ -107,7 +107,7 @@ function comment(
   columns: Partial<Record<CommentColumn, string>> = {},
   writtenAt: string | null = null,
 ): CommentRecord {
-  return new CommentRecord(commentId, commentTexts(columns), null, 0, writtenAt)
+  return new CommentRecord(commentId, commentTexts(columns), [], 0, writtenAt)
 }
 
 function thread(annotationKey: number, comments: readonly CommentRecord[]) {

@@ -329,7 +329,7 @@ describe('a person who is written', () => {
     )
     const write = (name: string, source: UserSource) =>
       transaction(live.database.pool, (client) => put(client, name, { source, runId }))
-    await write('A.', USER_SOURCES.author)
+    await write('A.', USER_SOURCES.comment)
     await write('Ann', USER_SOURCES.member)
     await write('Ann Able', USER_SOURCES.listing)
     const one = { change: 'added', name: 'Ann Able', listed: true }

@@ -1,8 +1,14 @@
-import { columnOf, COMMENT_COLUMN_LIST, USER_COLUMN_LIST } from '../../src/base/columns.ts'
+import {
+  columnOf,
+  COMMENT_COLUMN_LIST,
+  COMMENT_PEOPLE,
+  USER_COLUMN_LIST,
+} from '../../src/base/columns.ts'
 import type { NamedColumn } from '../../src/base/columns.ts'
 import { COMMIT_COUNTS, ITEM_COUNTS, SHOWN_COUNTS } from '../../src/documents/counts.ts'
 
-type Listed = Readonly<Record<'name' | 'column' | 'type', string>>
+type Listed = Readonly<Record<'name' | 'column' | 'type', string>> &
+  Readonly<Partial<Pick<NamedColumn, 'person' | 'member'>>>
 
 const COMMENT: readonly NamedColumn[] = COMMENT_COLUMN_LIST
 const USER: readonly NamedColumn[] = USER_COLUMN_LIST
@@ -10,16 +16,22 @@ const USER: readonly NamedColumn[] = USER_COLUMN_LIST
 const countsOf = (names: readonly string[]): Listed[] =>
   names.map((name) => ({ name, column: columnOf(name), type: 'bigint' }))
 
-/** The columns that a mark in a statement can ask for. */
+/** The lists that a mark in a statement can ask for. Of a person, the column is the one of the ID. */
 const LISTS: Readonly<Record<string, readonly Listed[]>> = {
   'comment columns': COMMENT,
   'comment columns of a version': COMMENT.filter(({ makesVersion }) => makesVersion === true),
   'comment columns but times': COMMENT.filter(({ type }) => type !== 'timestamptz'),
-  'comment columns but states': COMMENT.filter(({ personal }) => personal !== 'state'),
+  'comment columns of the author': COMMENT.filter(
+    ({ personal, person }) => personal === 'words' || person === 'author',
+  ),
   'comment columns but times and addresses': COMMENT.filter(
-    ({ type, member }) => type !== 'timestamptz' && member !== 'from.email',
+    ({ type, member }) => type !== 'timestamptz' && member?.endsWith('.email') !== true,
   ),
   'comment words': COMMENT.filter(({ personal }) => personal === 'words'),
+  'people of a comment': COMMENT_PEOPLE.map((each) => {
+    const name = `${each.person}UserId`
+    return { ...each, name, column: columnOf(name), type: 'text' }
+  }),
   'user columns': USER,
   'user columns of a version': USER.filter(({ makesVersion }) => makesVersion === true),
   'user columns of a version but addresses': USER.filter(
@@ -38,15 +50,17 @@ const LINE_CHARACTERS = 124
 /**
  * Writes the lists of columns in a statement: between `/* comment columns: {column} *\/` and the end mark there is one item
  * for each of these columns, made from the item of the mark. `{type}` is the column's type, `{stored}` the column as its
- * text where it is jsonb, `{parameter}` the next of the parameters that the head gives to the columns (`$5 and on comment
+ * text where it is jsonb, `{person}` and `{member}` the person of a record and the member, `{parameter}` the next of the parameters that the head gives to the columns (`$5 and on comment
  * columns`).
  * @throws Error naming a list that does not exist
  */
 export function withColumnLists(text: string): string {
   const first = Number(COLUMN_PARAMETERS.exec(text)?.[1] ?? 0)
   return text.replaceAll(MARK, (_, list: string, item: string, at: number) => {
-    const items = columnsOf(list).map(({ column, type }, index) =>
+    const items = columnsOf(list).map(({ column, type, person, member }, index) =>
       item
+        .replaceAll('{person}', person ?? '')
+        .replaceAll('{member}', member ?? '')
         .replaceAll('{column}', column)
         .replaceAll('{type}', type)
         .replaceAll('{stored}', type === 'jsonb' ? `${column}::text as ${column}` : column)

@@ -23,7 +23,7 @@ function readComment(members: string) {
   const { byId, rejects } = read(COMMENTS, `{"commentId":5,${members}}`)
   const record = [...byId.values()][0] as ReturnType<typeof COMMENTS.read> | undefined
   const reasons = rejects.map(({ reason }) => reason)
-  return { record, reasons, columns: commentColumns(record), author: record?.author }
+  return { record, reasons, columns: commentColumns(record), author: record?.people[0] ?? null }
 }
 
 const NO_KEY = 'commentId is no integer between -(2^53 - 1) and 2^53 - 1'
@@ -82,7 +82,7 @@ describe('a member that cannot be stored', () => {
     const plain = readComment(members.replaceAll('#', ''))
     const { record, reasons } = readComment(members.replaceAll('#', '\\u0000'))
     expect(record?.texts).toEqual(plain.record?.texts)
-    expect(record?.author).toEqual(plain.author)
+    expect(record?.people).toEqual(plain.record?.people)
     expect([reasons.length, plain.reasons.length]).toEqual([4, 0])
   })
 
@@ -224,8 +224,8 @@ test('a record is rejected without its text where that cannot be redacted', () =
 
 test('a stored record is read again from its own text, of two members with one name the last', () => {
   const from = '"from":{"userId":"u1","x":1},"from":{"userId":"u2","x":12345678901234567890}'
-  const { author } = readAgain(COMMENTS, `{"commentId":1, ${from} }`)
-  expect(author).toEqual({ userId: 'u2', texts: [null, null, '{"x":12345678901234567890}'] })
+  const { people } = readAgain(COMMENTS, `{"commentId":1, ${from} }`)
+  expect(people).toEqual([{ userId: 'u2', texts: [null, null, '{"x":12345678901234567890}'] }])
   expect(() => readAgain(USERS, '{"userId":""}')).toThrow('userId is empty')
 })
 

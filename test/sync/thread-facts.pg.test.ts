@@ -70,7 +70,7 @@ function at(minute: number): string {
 }
 
 function comment(commentId: number, authorUserId: string | null, lastUpdated: string | null) {
-  return new CommentRecord(commentId, commentTexts({ authorUserId, lastUpdated }), null, 0)
+  return new CommentRecord(commentId, commentTexts({ authorUserId, lastUpdated }), [], 0)
 }
 
 let annotationKey = 0

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { lock } from '../../src/core/database/locks.ts'
 import { transaction, transactionOn } from '../../src/core/database/pool.ts'
 import type { Client } from '../../src/core/database/pool.ts'
-import * as users from '../../src/core/database/statements/users.ts'
 import { putUsers, readUsers, unlistUsers, USER_SOURCES } from '../../src/core/database/users.ts'
 import type { UserRow } from '../../src/core/database/users.ts'
-import { authorsOf, changes } from '../../src/core/sync/commit/user-rows.ts'
+import { peopleOf, changes } from '../../src/core/sync/commit/user-rows.ts'
 import { usersToPut } from '../../src/core/sync/commit/users.ts'
 import { userColumns, userTexts } from '../helpers/columns.ts'
 import { createTestDatabase } from '../helpers/database.ts'
@@ -41,10 +41,10 @@ const NAMES = { old: 'Ann', between: 'Anna', new: 'Ann', untimed: 'Annie', uncha
 type Sighting = keyof typeof TIMES
 
 const sighting = (name: Sighting, userId = 'ann') => ({
-  author: { userId, texts: userTexts({ name: NAMES[name] }) },
+  people: [{ userId, texts: userTexts({ name: NAMES[name] }) }],
   lastUpdated: TIMES[name],
 })
-const author = (name: Sighting) => authorsOf([sighting(name)]).get('ann') as UserRow
+const author = (name: Sighting) => peopleOf([sighting(name)]).get('ann') as UserRow
 
 /** Writes the author as a commit does. A row that would change nothing is not sent, and the statement has the same rule. */
 function putAuthor(name: Sighting): Promise<number> {
@@ -80,12 +80,12 @@ test.each<Sighting[][]>([
 test('of several comments in one commit too', () => {
   const sightings = [
     ...(['old', 'untimed', 'new', 'between'] as const).map((name) => sighting(name)),
-    { author: null, lastUpdated: TIMES.new },
+    { people: [], lastUpdated: TIMES.new },
     sighting('untimed', 'bob'),
   ]
   for (const some of [sightings, sightings.toReversed()])
     expect(
-      [...authorsOf(some).values()].map((row) => [userColumns(row).name, row.sourceAt]).sort(),
+      [...peopleOf(some).values()].map((row) => [userColumns(row).name, row.sourceAt]).sort(),
     ).toEqual([
       ['Ann', TIMES.new],
       ['Annie', null],
@@ -135,7 +135,7 @@ test('a commit with a new user waits for the one that writes users of the organi
   try {
     let second: ReturnType<typeof write> | undefined
     await transactionOn(one, async () => {
-      await users.lock.run(one, { organizationKey })
+      await lock(one, 'users', organizationKey)
       await put(one, [member('ann', 1)])
       second = write(other, [member('ann', 1)])
       await until('the second one waits for a lock', async () => {
@@ -184,9 +184,9 @@ test('commits that write the same users, some of whom leave, never wait for each
 test('organizations do not wait for each other, and known users need no lock', async () => {
   await transaction(database.pool, (client) => put(client, [member('ann', 1)]))
   await transaction(database.pool, async (other) => {
-    await users.lock.run(other, { organizationKey })
+    await lock(other, 'users', organizationKey)
     await transaction(database.pool, async (client) => {
-      await users.lock.run(client, { organizationKey: organizationKey + 1 })
+      await lock(client, 'users', organizationKey + 1)
       const known = new Map([['ann', member('ann', 1)]])
       expect((await usersToPut(client, organizationKey, known)).rows).toEqual([])
     })

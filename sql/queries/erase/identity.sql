@@ -12,9 +12,12 @@ from (
   from collab_store.user_versions v
   where v.organization_key = any($1) and (v.user_id = $2 or lower(v.email) = any($3))
   union all
-  select c.author_name, c.author_email, c.rest -> 'from'
+  select p.name, p.email, c.rest -> p.member
   from collab_store.comments c
-  where c.organization_key = any($1) and (c.author_user_id = $2 or lower(c.author_email) = any($3))
+  cross join lateral (values /* people of a comment: (c.{person}_user_id, c.{person}_name, c.{person}_email, '{member}') */
+    (c.author_user_id, c.author_name, c.author_email, 'from') /* end */)
+    p (user_id, name, email, member)
+  where c.organization_key = any($1) and (p.user_id = $2 or lower(p.email) = any($3))
 ) known
 cross join lateral (
   select known.name, case when $2::text is not null then known.email end

@@ -8,7 +8,7 @@ import * as members from './statements/members.ts'
 import * as statements from './statements/users.ts'
 
 /** Where a name and e-mail come from; a lower one never overwrites a higher. */
-export const USER_SOURCES = { author: 1, member: 2, listing: 3 } as const
+export const USER_SOURCES = { comment: 1, member: 2, listing: 3 } as const
 
 export type UserSource = (typeof USER_SOURCES)[keyof typeof USER_SOURCES]
 
@@ -16,7 +16,7 @@ export type UserSource = (typeof USER_SOURCES)[keyof typeof USER_SOURCES]
 export interface UserRow extends UserColumns {
   readonly digest: Buffer
   readonly source: UserSource
-  /** For authors: lastUpdated of their comment, so that the newest one's name wins. */
+  /** For people of comments: lastUpdated of the comment, so that the newest one's name wins. */
   readonly sourceAt: string | null
   /** True where the organization's own listing said so. */
   readonly listed: boolean

@@ -2,6 +2,7 @@ import { isLosslessNumber, stringify } from 'lossless-json'
 import {
   COMMENT_COLUMN_LIST,
   COMMENT_MEMBERS,
+  COMMENT_PEOPLE,
   USER_MEMBERS,
   namesPeople,
 } from '../../base/columns.ts'
@@ -33,6 +34,12 @@ const STATES: ReadonlySet<string> = new Set(
     personal === 'state' && member !== null ? [member] : [],
   ),
 )
+/** Members that hold a person of a comment. */
+const PEOPLE: ReadonlySet<string> = new Set(COMMENT_PEOPLE.map(({ member }) => member))
+/** Those that stay of an erased author's comment, beside its number and the pseudonym. */
+export const STAYING: ReadonlySet<string> = new Set(
+  [...STATES, ...PEOPLE].filter((member) => member !== 'from'),
+)
 /** In place of a name beside an id or address of an erased person. */
 const ERASED_NAME = 'erased'
 const NAMES_AN_EMAIL = /e[-_]?mail([-_]?address)?$/i
@@ -51,15 +58,18 @@ export function redactComment(item: unknown, redaction: Redaction): unknown {
   if (bare !== null) return bare
   const kept = redaction.keepsUnknown ? item : pick(item, COMMENT_MEMBERS)
   return redactMembers(kept, redaction, '', (name, value) => {
-    if (name === 'from' && isObject(value)) return redactUser(value, redaction)
+    if (PEOPLE.has(name) && isObject(value)) return redactUser(value, redaction, 'person')
     return WORDS.has(name) || STATES.has(name) ? redactMessage(value, redaction) : LEFT_OUT
   })
 }
 
-/** A received user, of a listing or as `from`, without what may not be stored. */
-export function redactUser(item: unknown, redaction: Redaction): unknown {
+/**
+ * A received user, of a listing or of a comment, without what may not be stored.
+ * @param place `person` in a comment
+ */
+export function redactUser(item: unknown, redaction: Redaction, place = ''): unknown {
   if (!isObject(item)) return redactOther(item, redaction)
-  const erased = erasedAs(item, redaction, '')
+  const erased = erasedAs(item, redaction, place)
   if (erased !== null) return erased
   const kept = redaction.keepsUnknown ? item : pick(item, USER_MEMBERS)
   return redactMembers(kept, redaction, '', (name, value) =>
@@ -104,16 +114,18 @@ function erasedAs(person: Json, { erased }: Redaction, place: string): Json | nu
   return typeof email === 'string' && erased.pseudonymOfEmail(email) !== null ? {} : null
 }
 
-/** What stays of a comment by an erased person; null if its author is not erased. */
+/** What stays of a comment by an erased person, with its other people; null if its author is not erased. */
 function bareComment(comment: Json, redaction: Redaction): Json | null {
   const { from } = comment
-  const author = isObject(from) ? erasedAs(from, redaction, 'author') : null
+  const author = isObject(from) ? erasedAs(from, redaction, 'person') : null
   if (author === null) return null
-  // An id of another type may be anything, words too, as may a state or a time that is no text.
-  const bare = pick(comment, [...(isNumber(comment['commentId']) ? ['commentId'] : []), ...STATES])
-  for (const name of STATES) {
-    if (typeof bare[name] === 'string') bare[name] = redactMessage(bare[name], redaction)
-    else delete bare[name]
+  const bare = pick(comment, ['commentId', ...STAYING])
+  for (const [name, value] of Object.entries(bare)) {
+    if (PEOPLE.has(name) && isObject(value)) bare[name] = redactUser(value, redaction, 'person')
+    else if (STATES.has(name) && typeof value === 'string')
+      bare[name] = redactMessage(value, redaction)
+    // A value of another type may be anything, words too.
+    else if (name !== 'commentId' || !isNumber(value)) delete bare[name]
   }
   return Object.keys(author).length === 0 ? bare : { ...bare, from: author }
 }

@@ -22,7 +22,7 @@ export const addOrganizations = new Statement<null, null>('catalog/add-organizat
 /** Adds user groups that a line names and the catalog lacks. */
 export const addUserGroups = new Statement<null, null>('catalog/add-user-groups')
 
-/** Stores the number of scopes ever assigned in each organization that is new or got new scopes. */
+/** Adds the new scopes to the number of scopes ever assigned in each organization. */
 export const advanceNumbers = new Statement<null, null>('catalog/advance-numbers')
 
 /** Updates the planner's statistics of the staged scopes. */
@@ -223,11 +223,6 @@ export const list = new Statement<
 
 /** Makes new erasures wait for the end of the transaction. Erasures in progress continue. */
 export const lockErasures = new Statement<null, null>('catalog/lock-erasures')
-
-/** Allows one import at a time to number new scopes, until the end of the transaction. */
-export const lock = new Statement<null, { pgAdvisoryXactLock: unknown | null }>('catalog/lock', {
-  columns: 'pgAdvisoryXactLock',
-})
 
 /** The first object that a scope names and the catalog lacks. */
 export const missingFromScope = new Statement<

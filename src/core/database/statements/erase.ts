@@ -62,7 +62,7 @@ export const emptyVersions = new Statement<
   null
 >('erase/empty-versions', { parameters: 'annotationKeys commentIds' })
 
-/** Comments that may speak of a person, deleted ones too, with their batch; and those whose words hold a name of theirs. A regular expression costs more than all the rest, so it is asked last, of what holds the id, or a character that every address or encoding has. A run beside the erasure may have emptied a comment of the person already, and kept a version with the words: that has the pseudonym as its author, or none where the author came with an address alone. */
+/** Comments that may speak of a person, deleted ones too, with their batch; and those whose words hold a name of theirs. A regular expression costs more than all the rest, so it is asked last, of what holds the id, or a character that every address or encoding has. A run beside the erasure may have emptied a comment of the person already, and kept a version with the words: that has the pseudonym as its author, or none where the author came with an address alone. Whether it has anything else decides erase-comments.ts. */
 export const findComments = new Statement<
   {
     organizationKeys: readonly number[]

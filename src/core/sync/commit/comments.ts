@@ -13,11 +13,11 @@ import type { CommentChanges } from '../compare/comments.ts'
 import type { Committing } from '../context.ts'
 import type { CommentsResult } from '../fetch/result.ts'
 import type { CommentRecord } from '../record/comment.ts'
-import { authorsOf } from './user-rows.ts'
+import { peopleOf } from './user-rows.ts'
 import { usersToPut } from './users.ts'
 
 /**
- * Writes the comments of responses, and the authors of those that changed. Adds to the counts.
+ * Writes the comments of responses, and the people of those that changed. Adds to the counts.
  */
 export async function commitComments(
   client: Client,
@@ -39,9 +39,9 @@ export async function commitComments(
       result.gone,
     ),
   }))
-  // An unchanged comment shows its author as before.
+  // An unchanged comment shows its people as before.
   const written = compared.flatMap(({ changes: { added, changed } }) => [added, changed]).flat()
-  const users = await usersToPut(client, organizationKey, authorsOf(written))
+  const users = await usersToPut(client, organizationKey, peopleOf(written))
   const commentsOf = (pick: (changes: CommentChanges) => readonly CommentRecord[]) =>
     compared.map(({ result, changes }) => ({
       organizationKey,

@@ -21,21 +21,22 @@ export function addListingUsers(candidates: UserCandidates, result: UsersResult)
   }
 }
 
-/** The authors of comments, each as their newest comment shows them. Authors who are in no listing get a row too. */
-export function authorsOf(
-  comments: Iterable<Pick<CommentRecord, 'author' | 'lastUpdated'>>,
+/** The people of comments, each as their newest comment shows them. Those who are in no listing get a row too. */
+export function peopleOf(
+  comments: Iterable<Pick<CommentRecord, 'people' | 'lastUpdated'>>,
 ): UserCandidates {
-  const newest = new Map<string, { author: UserColumns; lastUpdated: string | null }>()
-  for (const { author, lastUpdated } of comments) {
-    if (author === null) continue
-    const other = newest.get(author.userId)
-    if (other === undefined || (lastUpdated ?? '') > (other.lastUpdated ?? ''))
-      newest.set(author.userId, { author, lastUpdated })
+  const newest = new Map<string, { user: UserColumns; lastUpdated: string | null }>()
+  for (const { people, lastUpdated } of comments) {
+    for (const user of people) {
+      const other = newest.get(user.userId)
+      if (other === undefined || (lastUpdated ?? '') > (other.lastUpdated ?? ''))
+        newest.set(user.userId, { user, lastUpdated })
+    }
   }
   const candidates: UserCandidates = new Map()
-  for (const [userId, { author, lastUpdated }] of newest) {
-    const from = { source: USER_SOURCES.author, sourceAt: lastUpdated, listed: false }
-    candidates.set(userId, { ...author, digest: digestOfUser(author), ...from })
+  for (const [userId, { user, lastUpdated }] of newest) {
+    const from = { source: USER_SOURCES.comment, sourceAt: lastUpdated, listed: false }
+    candidates.set(userId, { ...user, digest: digestOfUser(user), ...from })
   }
   return candidates
 }
@@ -52,10 +53,10 @@ export function rowsToPut(
 export function changes(row: UserRow, before: StoredUser | undefined): boolean {
   if (before === undefined || row.source > before.source) return true
   if (row.source < before.source) return false
-  if (row.source === USER_SOURCES.author) {
+  if (row.source === USER_SOURCES.comment) {
     const shownAt = row.sourceAt === null ? null : new Date(row.sourceAt)
     if (isLater(before.sourceAt, shownAt)) return false
-    // The time counts by itself: else a comment between the two would show the author as they were before.
+    // The time counts by itself: else a comment between the two would show the person as they were before.
     if (isLater(shownAt, before.sourceAt)) return true
   }
   return !row.digest.equals(before.digest) || (row.listed && !before.listed)

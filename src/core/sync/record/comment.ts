@@ -1,4 +1,9 @@
-import { COMMENT_COLUMN_LIST, COMMENT_MEMBERS, USER_COLUMN_LIST } from '../../../base/columns.ts'
+import {
+  COMMENT_COLUMN_LIST,
+  COMMENT_MEMBERS,
+  COMMENT_PEOPLE,
+  USER_COLUMN_LIST,
+} from '../../../base/columns.ts'
 import type { CommentColumns, Texts, UserColumns } from '../../../base/columns.ts'
 import { isObject } from '../../../base/json.ts'
 import type { Json } from '../../../base/json.ts'
@@ -32,7 +37,18 @@ function commentIdFault(item: unknown): string | null {
 }
 
 const OWN_COLUMNS = memberColumns(COMMENT_COLUMN_LIST)
-const AUTHOR_COLUMNS = memberColumns(COMMENT_COLUMN_LIST, 'from.')
+const USER_MEMBERS: readonly (string | null)[] = USER_COLUMN_LIST.map(({ member }) => member)
+const PEOPLE = COMMENT_PEOPLE.map(({ member: holder }) => {
+  const columns = memberColumns(COMMENT_COLUMN_LIST, `${holder}.`)
+  const known = new Set<string | null>(columns.map(({ member }) => member))
+  return {
+    holder,
+    columns,
+    userColumns: memberColumns(USER_COLUMN_LIST, '', `${holder}: `),
+    /** Where a user has what these columns do not. */
+    others: USER_MEMBERS.flatMap((member, index) => (known.has(member) ? [] : [index])),
+  }
+})
 const NAMES = COMMENT_COLUMN_LIST.map(({ name }) => name)
 const LAST_UPDATED = NAMES.indexOf('lastUpdated')
 const REST = NAMES.indexOf('rest')
@@ -47,40 +63,44 @@ function readComment(
   const rest = otherMembers(item, COMMENT_MEMBERS)
   const texts = NO_TEXTS.slice()
   readColumns(OWN_COLUMNS, item, texts, rest, received)
-  const author = readAuthor(item['from'], texts, rest, received)
+  const people: UserColumns[] = []
+  for (const person of PEOPLE) {
+    const user = readPerson(person, item, texts, rest, received)
+    if (user !== null) people.push(user)
+  }
   texts[REST] = restOf(rest, received)
   const writtenAt = writtenPath && readWritten(received.raw, writtenPath)
-  return new CommentRecord(item['commentId'] as number, texts, author, received.index, writtenAt)
+  return new CommentRecord(item['commentId'] as number, texts, people, received.index, writtenAt)
 }
 
-const USER_MEMBERS: readonly (string | null)[] = USER_COLUMN_LIST.map(({ member }) => member)
-const USER_REST = USER_MEMBERS.indexOf(null)
-
 /**
- * Fills the author's columns. `from` goes to `rest` as a whole where they cannot give it back exactly.
- * @returns the author as a person of the organization; null where `from` names none
+ * Fills the columns of a person. The member goes to `rest` as a whole where they cannot give it back exactly.
+ * @returns the person as a user of the organization; null where the member names none
  */
-function readAuthor(
-  from: unknown,
+function readPerson(
+  { holder, columns, userColumns, others }: (typeof PEOPLE)[number],
+  item: Json,
   texts: (string | null)[],
   rest: Json,
   received: Received,
 ): UserColumns | null {
-  if (from === undefined) return null
-  const fault = userIdFault(from)
+  const summary = item[holder]
+  if (summary === undefined) return null
+  const fault = userIdFault(summary)
   if (fault !== null) {
-    rest['from'] = from
-    // Which members a User summary always has is not known: a summary without userId names no user, and is not an error.
-    if (isObject(from) && (from['userId'] ?? null) === null)
-      readColumns(AUTHOR_COLUMNS, from, texts, {}, received)
-    else if (from !== null) received.reject(`from: ${fault}: author_user_id was set to null`)
+    rest[holder] = summary
+    // Which members a User summary always has is not known: one without userId names no user, and is not an error.
+    if (isObject(summary) && (summary['userId'] ?? null) === null)
+      readColumns(columns, summary, texts, {}, received)
+    else if (summary !== null)
+      received.reject(`${holder}: ${fault}: ${columns[0]?.column} was set to null`)
     return null
   }
-  const user = readUser(from as Json, received, 'from')
-  if (user.texts[USER_REST] !== null) rest['from'] = from
-  for (const { index, member } of AUTHOR_COLUMNS)
+  const user = readUser(summary as Json, received, userColumns, holder)
+  for (const { index, member } of columns)
     texts[index] =
       member === 'userId' ? user.userId : (user.texts[USER_MEMBERS.indexOf(member)] ?? null)
+  if (others.some((index) => user.texts[index] !== null)) rest[holder] = summary
   return user
 }
 
@@ -88,8 +108,8 @@ function readAuthor(
 export class CommentRecord implements CommentColumns {
   readonly commentId: number
   readonly texts: Texts
-  /** The author as a person of the organization; null where `from` names none. */
-  readonly author: UserColumns | null
+  /** Its people as users of the organization, the author first. */
+  readonly people: readonly UserColumns[]
   /** Its index among the items of its response. */
   readonly index: number
   /** When it says itself that it was written; null where it does not. No part of its content. */
@@ -99,13 +119,13 @@ export class CommentRecord implements CommentColumns {
   constructor(
     commentId: number,
     texts: Texts,
-    author: UserColumns | null,
+    people: readonly UserColumns[],
     index: number,
     writtenAt: string | null = null,
   ) {
     this.commentId = commentId
     this.texts = texts
-    this.author = author
+    this.people = people
     this.index = index
     this.writtenAt = writtenAt
   }

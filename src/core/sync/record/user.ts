@@ -5,6 +5,7 @@ import type { Json } from '../../../base/json.ts'
 import { isStorable, isTooLongId } from '../../../documents/check.ts'
 import { digestOfUser } from './digest.ts'
 import { memberColumns, otherMembers, readColumns, restOf, typeName } from './members.ts'
+import type { MemberColumn } from './members.ts'
 import type { Received } from './received.ts'
 import { TOO_LONG_ID } from './records.ts'
 import type { RecordReader } from './records.ts'
@@ -21,7 +22,7 @@ export const USERS: RecordReader<string, UserRecord> = {
   key: 'userId',
   keyFault: userIdFault,
   read(item, received) {
-    const { userId, texts } = readUser(item, received)
+    const { userId, texts } = readUser(item, received, COLUMNS)
     return { userId, texts, digest: digestOfUser({ userId, texts }), index: received.index }
   },
   // A redacted record may have another userId.
@@ -29,18 +30,23 @@ export const USERS: RecordReader<string, UserRecord> = {
 }
 
 const COLUMNS = memberColumns(USER_COLUMN_LIST)
-const AUTHOR_COLUMNS = memberColumns(USER_COLUMN_LIST, '', 'from: ')
 const REST = USER_COLUMN_LIST.findIndex(({ type }) => type === 'jsonb')
 const NO_TEXTS: (string | null)[] = USER_COLUMN_LIST.map(() => null)
 
 /**
  * Reads an object that has a usable `userId`.
- * @param within `from` for the author of a comment
+ * @param columns of USER_COLUMN_LIST, labelled as reasons call its members
+ * @param within the member of a comment that holds it
  */
-export function readUser(item: Json, received: Received, within?: 'from'): UserColumns {
+export function readUser(
+  item: Json,
+  received: Received,
+  columns: readonly MemberColumn[],
+  within?: string,
+): UserColumns {
   const rest = otherMembers(item, USER_MEMBERS)
   const texts = NO_TEXTS.slice()
-  readColumns(within === undefined ? COLUMNS : AUTHOR_COLUMNS, item, texts, rest, received)
+  readColumns(columns, item, texts, rest, received)
   texts[REST] = restOf(rest, received, within)
   return { userId: item['userId'] as string, texts }
 }

@@ -5,7 +5,7 @@ import type { Client, Database } from '../../../core/database/pool.ts'
 import type { RowOf } from '../../../core/database/statement.ts'
 import * as erase from '../../../core/database/statements/erase.ts'
 import * as scopes from '../../../core/database/statements/scopes.ts'
-import { eraseCommentRecord } from './erase-record.ts'
+import { eraseCommentRecord, isBare } from './erase-record.ts'
 import type { CommentToErase } from './erase-record.ts'
 import type { Person } from './person.ts'
 
@@ -87,7 +87,5 @@ function isBy(comment: CommentToErase, person: Person): boolean {
   if (authorUserId !== null) return [person.userId, person.pseudonym].includes(authorUserId)
   if (authorEmail !== null) return person.redaction.erased?.pseudonymOfEmail(authorEmail) != null
   // Found because a run emptied it after the erasure was registered.
-  return COMMENT_COLUMN_LIST.every(
-    ({ name, personal }) => personal === 'state' || comment[name] === null,
-  )
+  return isBare(comment)
 }

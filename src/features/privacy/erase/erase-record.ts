@@ -3,7 +3,7 @@ import { COMMENT_COLUMN_LIST, textsOf, USER_COLUMN_LIST } from '../../../base/co
 import type { NamedColumn } from '../../../base/columns.ts'
 import type { RowOf } from '../../../core/database/statement.ts'
 import type * as erase from '../../../core/database/statements/erase.ts'
-import { redactComment, redactUser } from '../redact.ts'
+import { redactComment, redactUser, STAYING } from '../redact.ts'
 import type { Redaction } from '../redact.ts'
 import type { Json } from '../../../base/json.ts'
 import { COMMENTS } from '../../../core/sync/record/comment.ts'
@@ -20,6 +20,11 @@ export function eraseCommentRecord(stored: CommentToErase, redaction: Redaction)
   const record = recordOf({ commentId }, COMMENT_COLUMN_LIST, stored)
   const read = readChanged(COMMENTS, record, redactComment(record, redaction))
   return read && Object.assign(read, { annotationKey })
+}
+
+/** Whether a stored comment has nothing but what stays of an erased author's. */
+export function isBare(stored: CommentToErase): boolean {
+  return Object.keys(recordOf({}, COMMENT_COLUMN_LIST, stored)).every((name) => STAYING.has(name))
 }
 
 /** A stored user without the person; null if nothing of it changes. */
@@ -50,15 +55,14 @@ function recordOf<Name extends string>(
   row: Readonly<Record<Name, string | Date | null>>,
 ): Json {
   const record = { ...key }
-  const author: Json = {}
   let rest = {}
   for (const [index, text] of textsOf(columns, row).entries()) {
     const member = columns[index]?.member
     if (text === null || member === undefined) continue
-    if (member === null) rest = parse(text) as Json
-    else if (member.startsWith('from.')) author[member.slice('from.'.length)] = text
-    else record[member] = text
+    const [holder, field] = member?.split('.') ?? []
+    if (holder === undefined) rest = parse(text) as Json
+    else record[holder] = field === undefined ? text : { ...Object(record[holder]), [field]: text }
   }
   // What a column cannot give back exactly is in rest as well.
-  return { ...record, ...(Object.keys(author).length === 0 ? {} : { from: author }), ...rest }
+  return { ...record, ...rest }
 }
