@@ -1,6 +1,15 @@
 -- Up Migration
--- State that the processes of an installation share: the nightly schedule, the rate of calls, tokens of `serve`, and
--- notifications.
+-- State that the processes of an installation share: locks, the nightly schedule, the rate of calls, tokens of `serve`,
+-- and notifications.
+create table sync.locks (
+  name text not null check (name in ('catalog', 'hints', 'refresh', 'users')),
+  organization_key integer not null, -- no reference: its check would lock the organization
+  primary key (name, organization_key)
+);
+comment on table sync.locks is 'Locks of collab-sync: a transaction locks a row until it ends. Advisory locks are not used for this, because every role that can connect can hold them.';
+comment on column sync.locks.name is 'catalog: change the catalog. hints: create a run for a hint. refresh: plan continuous refresh. users: write users of an organization.';
+comment on column sync.locks.organization_key is 'The organization of a lock for users; otherwise 0.';
+
 create table sync.schedule (
   only_row boolean primary key default true check (only_row),
   cron text,
@@ -149,7 +158,7 @@ comment on column sync.catalog_imports.prunes is 'Whether scopes that its lines 
 
 create table sync.catalog_lacking (
   import_id bigint not null references sync.catalog_imports on delete cascade,
-  kind text not null check (kind in ('organization', 'document', 'annotation', 'user_group')),
+  kind text not null check (kind in ('organization', 'document', 'annotation', 'group')),
   keys integer[] not null,
   lacking_id bigint generated always as identity primary key -- publications replicate deletions only of tables with a key
 );

@@ -22,7 +22,7 @@ create index changes_of_catalog on collab_store.changes (object, number)
 where change in ('added', 'removed', 'restored') and object in ('organization', 'document', 'annotation', 'user_group');
 comment on table collab_store.changes is 'The feed of changes, packed: one row per statement and kind of change. Read it with reporting.changes().';
 comment on column collab_store.changes.number is 'Assigned while the changed rows are locked, so that it orders the changes of each row.';
-comment on column collab_store.changes.xid is 'The transaction. It defines no order: a transaction that began later may have changed a row earlier.';
+comment on column collab_store.changes.xid is 'The transaction; 0 for changes of a restored dump whose transaction numbers this server had not reached. It defines no order: a transaction that began later may have changed a row earlier.';
 comment on column collab_store.changes.at is 'Start of the transaction.';
 comment on column collab_store.changes.run_id is 'The run that found the change; null for imports, erasures and decisions of users.';
 comment on column collab_store.changes.lines is 'Number of changed objects, which is the length of the arrays.';
@@ -43,7 +43,7 @@ create table collab_store.changes_pruned (
 comment on table collab_store.changes_pruned is 'How far prune has deleted the feed of changes. Older cursors have missed changes.';
 comment on column collab_store.changes_pruned.only_row is 'Ensures that there is one row.';
 comment on column collab_store.changes_pruned.feed is 'feed_identity() at that time. Another server has other transaction numbers, so that the other columns mean nothing there.';
-comment on column collab_store.changes_pruned.xid is 'Highest transaction with deleted changes.';
+comment on column collab_store.changes_pruned.xid is 'Highest transaction with deleted changes; 0 if all were of a restored dump.';
 comment on column collab_store.changes_pruned.number is 'Highest deleted number.';
 insert into collab_store.changes_pruned default values;
 
@@ -65,10 +65,9 @@ begin
   for logged in
     select *
     from (values
-      ('organizations', 'organization', 'organization_key', null, 'organization_id, active, failing_since, name', of_catalog),
-      ('documents', 'document', 'document_key', null, 'document_id, active, failing_since, name', of_catalog),
-      ('user_groups', 'user_group', 'user_group_key', null, 'organization_user_group_id, active, failing_since, name',
-        of_catalog),
+      ('organizations', 'organization', 'organization_key', null, 'organization_id, active, name', of_catalog),
+      ('documents', 'document', 'document_key', null, 'document_id, active, name', of_catalog),
+      ('user_groups', 'user_group', 'user_group_key', null, 'organization_user_group_id, active, name', of_catalog),
       ('annotations', 'annotation', 'annotation_key', null, 'annotation_id, active, failing_since, comment_count, changed_at',
         of_catalog),
       ('users', 'user', 'organization_key', 'user_id',
@@ -126,6 +125,26 @@ begin
   end loop;
 end
 $$;
+
+-- failing_since of an organization, user group or document is that of its listing of users.
+create function collab_store.log_listings() returns trigger
+language plpgsql
+as $$
+begin
+  insert into collab_store.changes (object, change, lines, keys)
+  select case n.kind when 'group' then 'user_group' else n.kind end, 'edited', count(*)::integer, array_agg(n.scope_key)
+  from old_rows o join new_rows n using (batch_key, scope_no)
+  where o.failing_since is distinct from n.failing_since and n.operation = 'users'
+  group by n.kind;
+  if found then
+    perform pg_notify('collab_sync_changes', '');
+  end if;
+  return null;
+end
+$$;
+comment on function collab_store.log_listings() is 'Adds changes of failing_since to the feed of changes. For the trigger of listings.';
+create trigger log_updated after update on collab_store.listings
+referencing old table as old_rows new table as new_rows for each statement execute function collab_store.log_listings();
 
 -- The feed of changes returns rows as JSON text. Applying to_json to a view without the excluded columns takes two
 -- thirds of the time of to_jsonb, removal of the columns and conversion to text.
@@ -246,8 +265,8 @@ declare
   newest constant xid8 := coalesce((regexp_match($4, '^[0-9a-f]{12}-[0-9]{1,19}-([0-9]{1,19})-'))[1]::xid8, collab_store.feed_horizon(pg_current_snapshot()));
   wanted integer := coalesce($2, 1000);
   parts constant text[] := regexp_match($1, '^([0-9a-f]{12})-([0-9]{1,19})-([0-9]{1,19})-([0-9]{1,18})-([0-9]{1,9})$');
-  -- Without a cursor, start after the pruned part.
-  low xid8 := coalesce(parts[2], (select (p.xid::text::bigint + 1)::text from collab_store.changes_pruned p where p.feed = own_feed), '0');
+  -- Without a cursor, start after the pruned part. All changes of a restored dump may have transaction 0.
+  low xid8 := coalesce(parts[2], (select (p.xid::text::bigint + (p.xid <> '0')::integer)::text from collab_store.changes_pruned p where p.feed = own_feed), '0');
   high xid8 := coalesce(parts[3], low::text);
   last_number bigint := coalesce(parts[4], '0');
   last_place integer := coalesce(parts[5], '0');

@@ -1,4 +1,6 @@
 import type { App, WorkInProgress } from './app.ts'
+import { transaction } from '../core/database/pool.ts'
+import { resetRestored } from '../core/database/restored.ts'
 import * as refresh from '../core/database/statements/refresh.ts'
 import * as runs from '../core/database/statements/runs.ts'
 import * as workers from '../core/database/statements/workers.ts'
@@ -105,6 +107,8 @@ async function start(
     await workers.leave.run(database, { workerId: app.sync.workerId }).catch(() => {})
   }
   try {
+    // After the heartbeat, which ends transactions of frozen workers that it would wait for.
+    await transaction(database, resetRestored)
     if (keepsSchedule) {
       const schedule = every(RECOVER_MS, app.log, 'nightly schedule', async () =>
         registerSchedule(app.queue, await noteSchedule(database, app.settings)),

@@ -17,7 +17,7 @@ export type Goal = { readonly atLeast: number } | { readonly atMost: number }
 
 /** One number: the median of several measurements, with the lowest and the highest. */
 export interface Figure {
-  /** Unique in the suite. It never changes: it is the key in `baseline.json`. */
+  /** Unique in the suite. */
   readonly name: string
   /** What is divided by what, in a few words. */
   readonly means: string

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { jobs } from '../../jobs/index.ts'
 import { UsageError } from '../../src/base/errors.ts'
 import type { CollabSync } from '../../src/client/collab-sync.ts'
+import { lock } from '../../src/core/database/locks.ts'
 import type { CatalogChanges, CatalogEntry, CatalogLine } from '../../src/documents/catalog-line.ts'
 import { addToCatalog, removeFromCatalog } from '../../src/features/catalog/change.ts'
 import type { HttpServer } from '../../src/http/server.ts'
@@ -85,8 +86,8 @@ describe('adding', () => {
     await add([FIRST, GROUP], true)
     const client = await live.database.pool.connect()
     try {
-      // The lock of an import.
-      await client.query('begin; select pg_advisory_xact_lock(40130710, 2)')
+      await client.query('begin')
+      await lock(client, 'catalog')
       expect(did(await add([FIRST, PLAN, GROUP, ACME]))).toEqual([])
     } finally {
       await client.query('rollback')

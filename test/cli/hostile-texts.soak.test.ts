@@ -1,13 +1,12 @@
 import { execFile } from 'node:child_process'
-import { createServer } from 'node:http'
-import type { Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { pino } from 'pino'
 import { openQueue } from '../../src/core/queue/queue.ts'
 import { createTestDatabase } from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'
+import { json, openFaultServer } from '../service/fault-server.ts'
+import type { FaultServer } from '../service/fault-server.ts'
 import { buildCommand } from './built-command.ts'
 import type { BuiltCommand, Environment } from './built-command.ts'
 
@@ -20,23 +19,20 @@ const STEERS = /[\p{Cc}\p{Zl}\p{Zp}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]
 
 let command: BuiltCommand
 let database: TestDatabase
-let service: Server
+let service: FaultServer
 let settings: Environment
 let runId: string
 
 beforeAll(async () => {
   command = await buildCommand()
   database = await createTestDatabase()
-  service = createServer((request, response) => {
-    request.resume()
-    response.writeHead(400, { 'content-type': 'application/json' })
-    const error = { status: `BAD${STEERING}`, message: `Error${STEERING}` }
-    response.end(JSON.stringify({ error }))
-  }).listen(0, '127.0.0.1')
-  await new Promise((resolve) => service.once('listening', resolve))
+  service = await openFaultServer()
+  service.usually = json(400, {
+    error: { status: `BAD${STEERING}`, message: `Error${STEERING}` },
+  })
   settings = {
     DATABASE_URL: database.url,
-    COLLAB_API_URL: `http://127.0.0.1:${(service.address() as AddressInfo).port}`,
+    COLLAB_API_URL: service.url,
     COLLAB_API_KEY: 'key-of-the-tests',
     COLLAB_AUTH_TOKEN: 'auth-token-of-the-tests',
   }
@@ -67,7 +63,7 @@ beforeAll(async () => {
   ])
 })
 afterAll(async () => {
-  service?.close()
+  await service?.[Symbol.asyncDispose]()
   await command?.remove()
   await database?.drop()
 })

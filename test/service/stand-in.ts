@@ -7,8 +7,7 @@ import type {
   StandInOptions as WellBehavedOptions,
 } from '../../src/demo/stand-in.ts'
 import { CallLog } from './call-log.ts'
-import { answerWithFault } from './fault-responses.ts'
-import { FaultInjector } from './faults.ts'
+import { answerWithFault, FaultInjector } from './faults.ts'
 import type { FaultRule } from './faults.ts'
 
 export interface StandInOptions extends Omit<WellBehavedOptions, 'intercept'> {
@@ -134,7 +133,7 @@ function intercept(call: Call, calls: CallLog, injector: FaultInjector): () => v
   })
   if (request === null || fault === undefined) return answered(call.respond)
   if (fault.kind !== 'held')
-    return answered(() => answerWithFault(fault, request, response, call.items() ?? []))
+    return answered(() => answerWithFault(fault, { request, response, items: call.items() ?? [] }))
   return () => void fault.until.then(answered(call.respond))
 
   function answered(respond: () => void): () => void {

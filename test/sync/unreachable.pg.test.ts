@@ -1,11 +1,8 @@
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { openLive, settled } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 import { until } from '../helpers/until.ts'
-import { openFaultServer } from '../service/fault-server.ts'
+import { bytes, openFaultServer, untilTestEnds } from '../service/fault-server.ts'
 import { openSelfSignedServer } from '../service/self-signed.ts'
 import type { SelfSignedServer } from '../service/self-signed.ts'
 
@@ -51,19 +48,15 @@ test.each([
   async (_, status, body, cause) => {
     live = await openLive('none')
     await live.importCatalog()
-    const server = createServer((_request, response) => response.writeHead(status).end(body))
-    await once(server.listen(0, '127.0.0.1'), 'listening')
-    try {
-      const { port } = server.address() as AddressInfo
-      const settings = { COLLAB_API_URL: `http://127.0.0.1:${port}`, SYNC_RETRIES: '0' }
-      const { problem } = await live.run({ settings })
-      expect(problem).toContain(`: ${cause}`)
-      expect(problem).toMatch(
-        / No response seems to be from the service: check COLLAB_API_URL with `collab-sync doctor`\.$/,
-      )
-    } finally {
-      server.close()
-    }
+    const server = untilTestEnds(await openFaultServer())
+    server.usually = bytes(status, body)
+    const { problem } = await live.run({
+      settings: { COLLAB_API_URL: server.url, SYNC_RETRIES: '0' },
+    })
+    expect(problem).toContain(`: ${cause}`)
+    expect(problem).toMatch(
+      / No response seems to be from the service: check COLLAB_API_URL with `collab-sync doctor`\.$/,
+    )
   },
 )
 

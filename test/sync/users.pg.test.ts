@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { lock } from '../../src/core/database/locks.ts'
 import { transaction, transactionOn } from '../../src/core/database/pool.ts'
 import type { Client } from '../../src/core/database/pool.ts'
-import * as users from '../../src/core/database/statements/users.ts'
 import { putUsers, readUsers, unlistUsers, USER_SOURCES } from '../../src/core/database/users.ts'
 import type { UserRow } from '../../src/core/database/users.ts'
 import { peopleOf, changes } from '../../src/core/sync/commit/user-rows.ts'
@@ -135,7 +135,7 @@ test('a commit with a new user waits for the one that writes users of the organi
   try {
     let second: ReturnType<typeof write> | undefined
     await transactionOn(one, async () => {
-      await users.lock.run(one, { organizationKey })
+      await lock(one, 'users', organizationKey)
       await put(one, [member('ann', 1)])
       second = write(other, [member('ann', 1)])
       await until('the second one waits for a lock', async () => {
@@ -184,9 +184,9 @@ test('commits that write the same users, some of whom leave, never wait for each
 test('organizations do not wait for each other, and known users need no lock', async () => {
   await transaction(database.pool, (client) => put(client, [member('ann', 1)]))
   await transaction(database.pool, async (other) => {
-    await users.lock.run(other, { organizationKey })
+    await lock(other, 'users', organizationKey)
     await transaction(database.pool, async (client) => {
-      await users.lock.run(client, { organizationKey: organizationKey + 1 })
+      await lock(client, 'users', organizationKey + 1)
       const known = new Map([['ann', member('ann', 1)]])
       expect((await usersToPut(client, organizationKey, known)).rows).toEqual([])
     })

@@ -168,7 +168,7 @@ function describeWorkers(workers: readonly WorkerReport[]): string {
 }
 
 function describeFrozen({ workerId }: WorkerReport): string {
-  return paint.yellow(`${workerId} has no heartbeat and an open transaction`)
+  return paint.yellow(`${workerId} has no heartbeat and an open transaction: resume or end it`)
 }
 
 function runsTable(runs: readonly Run[]): string {

@@ -4,8 +4,9 @@ import { EnvironmentError } from '../../base/errors.ts'
 import { requireTimeZone, setDefinitions } from './definitions.ts'
 import type { Definitions } from './definitions.ts'
 import { checkDatabase, codeOf, describeDatabase } from './connection-errors.ts'
-import { openDatabase, transactionOn } from './pool.ts'
+import { openDatabase, retryConflicts, transactionOn } from './pool.ts'
 import type { Client } from './pool.ts'
+import { resetRestored } from './restored.ts'
 import { INSUFFICIENT_PRIVILEGE, MIGRATIONS, readApplied, refuseOthers } from './schema.ts'
 import { deriveWritten } from './written.ts'
 import type { Derived, OnDerived } from './written.ts'
@@ -54,6 +55,7 @@ export async function migrate(
         throw failedMigration(error, describeDatabase(database))
       })
       if (definitions !== undefined) await setDefinitions(client, definitions)
+      await retryConflicts(() => transactionOn(client, () => resetRestored(client)))
       const readerRole = await grantReaderRole(client)
       const derived = await deriveWritten(client, onDerived)
       return { applied, readerRole, derived }

@@ -1,5 +1,6 @@
 import type { CatalogChanges } from '../../documents/catalog-line.ts'
 import { noteAction } from '../../core/database/actions.ts'
+import { lock } from '../../core/database/locks.ts'
 import { transaction } from '../../core/database/pool.ts'
 import type { Client, Database } from '../../core/database/pool.ts'
 import type { On } from '../../core/database/statement.ts'
@@ -23,7 +24,7 @@ export const NO_CHANGES: CatalogChanges = ofEachKind(() => NOTHING)
 /** Locks the catalog against other changes until the caller's transaction ends. */
 export async function beginCatalogChange(client: Client): Promise<void> {
   await client.query(`set local work_mem = '64MB'; set local statement_timeout = 0`)
-  await catalog.lock.run(client)
+  await lock(client, 'catalog')
   await catalog.createStaging.run(client)
 }
 

@@ -1,4 +1,5 @@
 import type { Item } from '../../core/database/claims.ts'
+import { lock } from '../../core/database/locks.ts'
 import { transaction } from '../../core/database/pool.ts'
 import type { Client } from '../../core/database/pool.ts'
 import * as hints from '../../core/database/statements/hints.ts'
@@ -43,7 +44,7 @@ async function waitingRun(client: Client, hinted: HintScope): Promise<MadeHint> 
   const wanted = { ...idsOf(hinted), scope: JSON.stringify(scope) }
   const waiting = await hints.findRun.first(client, wanted)
   if (waiting !== undefined) return { hinted: waiting, items: [] }
-  await hints.lock.run(client, wanted)
+  await lock(client, 'hints')
   const madeMeanwhile = await hints.findRun.first(client, wanted)
   if (madeMeanwhile !== undefined) return { hinted: madeMeanwhile, items: [] }
   const request = { trigger: 'hint', scope, requestKey: null } as const

@@ -1,3 +1,4 @@
+import { lock } from '../../core/database/locks.ts'
 import { transaction } from '../../core/database/pool.ts'
 import type { Client } from '../../core/database/pool.ts'
 import { RECENT_S } from '../../core/database/scopes.ts'
@@ -49,7 +50,7 @@ export class Planner {
     const page = await transaction(this.#context.database, async (client) => {
       const lost = await this.#takeLost(client, moment)
       if (lost !== null) return lost
-      await refresh.lockPlanning.run(client)
+      await lock(client, 'refresh')
       const passes = await this.#beginPasses(client, moment)
       const limit = pollsAPage(moment)
       const next = nextClass(passes, weights(passes, moment), limit)
@@ -68,7 +69,7 @@ export class Planner {
   async end({ pageId, class: of }: Page, polls: Polls, at: Date): Promise<void> {
     const { database, workerId } = this.#context
     await transaction(database, async (client) => {
-      await refresh.lockPlanning.run(client)
+      await lock(client, 'refresh')
       await refresh.endPage.run(client, { pageId, workerId, at, ...polls.learned })
       await polls.write(client, { class: of, at })
     })

@@ -4,14 +4,6 @@ import { firstLoad } from './first-load.ts'
 import { memory } from './memory.ts'
 import { script } from './script.ts'
 import { unchanged } from './unchanged.ts'
-import { workers } from './workers.ts'
 
 /** Every comparison, in the order of docs/PERFORMANCE.md. */
-export const comparisons: readonly Comparison[] = [
-  script,
-  firstLoad,
-  unchanged,
-  changed,
-  memory,
-  workers,
-]
+export const comparisons: readonly Comparison[] = [script, firstLoad, unchanged, changed, memory]

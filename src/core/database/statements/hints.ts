@@ -26,9 +26,3 @@ export const isRefreshed = new Statement<null, { isRefreshed: boolean }>('hints/
   columns: 'isRefreshed',
   neverNull: 'isRefreshed',
 })
-
-/** Allows one caller at a time to create a run for a scope, until the transaction ends. */
-export const lock = new Statement<{ scope: string }, { pgAdvisoryXactLock: unknown | null }>(
-  'hints/lock',
-  { parameters: 'scope', columns: 'pgAdvisoryXactLock' },
-)

@@ -162,12 +162,6 @@ export const giveBackPage = new Statement<{ pageId: number; workerId: string }, 
 /** Ends the pause of refresh. */
 export const goOn = new Statement<null, null>('refresh/go-on')
 
-/** Allows one worker at a time to plan. Locking the rows would write a record for each of them. */
-export const lockPlanning = new Statement<null, { pgAdvisoryXactLock: unknown | null }>(
-  'refresh/lock-planning',
-  { columns: 'pgAdvisoryXactLock', isPrepared: true },
-)
-
 /** Creates or returns the run of continuous refresh for one day, by the time zone of the schedule, and a worker's item of it. No row if another worker is creating the run at the same moment. */
 export const openRun = new Statement<
   { at: Date; workerId: string },

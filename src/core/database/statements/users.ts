@@ -48,12 +48,6 @@ export const emptyAddresses = new Statement<{ organizationKey: number; emails: s
   { parameters: 'organizationKey emails' },
 )
 
-/** Waits until no other transaction writes users of an organization, and blocks others until the end of this one. */
-export const lock = new Statement<
-  { organizationKey: number },
-  { pgAdvisoryXactLock: unknown | null }
->('users/lock', { parameters: 'organizationKey', columns: 'pgAdvisoryXactLock' })
-
 /** Stored users of one organization with all their content: those with some IDs and, optionally, those listed. */
 export const readContent = new Statement<
   { organizationKey: number; userIds: readonly string[]; isListedToo: boolean },

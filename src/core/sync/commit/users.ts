@@ -1,3 +1,4 @@
+import { lock } from '../../database/locks.ts'
 import type { Client } from '../../database/pool.ts'
 import { storeListings } from '../../database/scopes.ts'
 import type { KnownResponse } from '../../database/scopes.ts'
@@ -62,7 +63,7 @@ export async function commitUsers(
     await users.emptyAddresses.run(client, { organizationKey, emails })
   counts.usersRemoved += left
   counts.usersWritten += left + put
-  await storeListings(client, listings.map(knownListingOf))
+  await storeListings(client, committing.batchKey, listings.map(knownListingOf))
   const changedIds = new Set(rows.map(({ userId }) => userId))
   countRecords(committing, results, listings, stored, changedIds)
   return listings
@@ -193,7 +194,7 @@ export async function usersToPut(
   const stored = await readUsers(client, organizationKey, userIds)
   if (rowsToPut(candidates, stored).length === 0) return { stored, rows: [] }
   await beforeLock?.()
-  await users.lock.run(client, { organizationKey })
+  await lock(client, 'users', organizationKey)
   // The commit that had the lock before may have written some of them.
   const nowStored = await readUsers(client, organizationKey, userIds)
   return { stored: nowStored, rows: rowsToPut(candidates, nowStored) }

@@ -1,10 +1,10 @@
 import { arraysOf, USER_COLUMN_LIST } from '../../../base/columns.ts'
 import { chunksOf, countErased, erasing, reading } from './rows.ts'
 import type { ErasePlace } from './rows.ts'
+import { lock } from '../../../core/database/locks.ts'
 import type { Client, Database } from '../../../core/database/pool.ts'
 import * as erase from '../../../core/database/statements/erase.ts'
 import * as scopes from '../../../core/database/statements/scopes.ts'
-import * as userStatements from '../../../core/database/statements/users.ts'
 import { eraseUserRecord } from './erase-record.ts'
 import type { Person } from './person.ts'
 
@@ -50,7 +50,7 @@ export async function eraseUsers(
     await erasing(database, async (client) => {
       const { pseudonym } = person
       // No other transaction adds users to the organization until this one ends.
-      await userStatements.lock.run(client, { organizationKey })
+      await lock(client, 'users', organizationKey)
       await erase.mergeUsers.run(client, { organizationKey, userId, pseudonym })
       await rewriteUsers(client, organizationKey, [userId], person)
       const own = { organizationKey, userId, pseudonym }
