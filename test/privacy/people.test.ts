@@ -74,7 +74,7 @@ describe.each(COMMENT_PEOPLE)('the $person of a comment', ({ person, member }) =
       'Bob',
       'bob@x.example',
     ])
-    expect(JSON.parse(comment.texts.at(8) ?? '')).toEqual({ [member]: summary })
+    expect(JSON.parse(String(columns['rest']))).toEqual({ [member]: summary })
     const { texts, digest } = readAgain(USERS, JSON.stringify(summary))
     expect([...peopleOf([comment]).values()]).toEqual([
       { userId: 'user-18', texts, digest, source: 1, sourceAt: null, listed: false },
