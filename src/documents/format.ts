@@ -50,6 +50,12 @@ export function roughAge(ms: number): string {
   return hours < 48 ? `${hours} h` : `${Math.floor(hours / 24)} days`
 }
 
+/** How long ago a time was, or in how long it will be. */
+export function ago(date: Date): string {
+  const ms = Date.now() - date.getTime()
+  return ms >= 0 ? `${roughAge(ms)} ago` : `in ${roughAge(-ms)}`
+}
+
 /** ISO 8601 in UTC to the second, with a space: `2025-11-03 12:00:00Z`. */
 export function time(date: Date): string {
   return `${date.toISOString().slice(0, 19).replace('T', ' ')}Z`
@@ -120,6 +126,16 @@ export function describeRemoval(of: Omit<HeldListing, 'firstMissingUserIds'>): s
       ? `Their removal has been held since ${time(of.at)} and waits for a decision.`
       : `${of.decidedBy} refused their removal at ${time(of.decidedAt)}${why}.`
   return `The response contained ${counted(of.usersReturned, 'user')}; ${count(of.usersMissing)} of ${counted(of.usersBefore, 'stored user')} were missing. ${decision}`
+}
+
+/** The name of a listing, such as `document plan of acme`. */
+export function listingName(
+  listing: Pick<HeldListing, 'kind' | 'organizationId' | 'documentId' | 'organizationUserGroupId'>,
+): string {
+  const { organizationId, documentId, organizationUserGroupId } = listing
+  if (listing.kind === 'document') return `document ${documentId} of ${organizationId}`
+  if (listing.kind === 'group') return `user group ${organizationUserGroupId} of ${organizationId}`
+  return `organization ${organizationId}`
 }
 
 /** Describes refused removals. */

@@ -222,9 +222,9 @@ test('records and fields are counted apart, in the same words, on pages, in stat
   expect(await page(`/runs/${runId}`)).toContain(`The run rejected ${words}.`)
   expect(await page('/')).toContain(sentence)
   const listed = await page('/held')
-  for (const noun of ['Record', 'Field of a stored record']) {
-    expect(listed.split(`${noun}, ID `)).toHaveLength(3)
-    expect(status).toContain(` ${noun.toLowerCase()} `)
+  for (const noun of ['record', 'field of a stored record']) {
+    expect(listed.split(` ${noun} `)).toHaveLength(3)
+    expect(status).toContain(` ${noun} `)
   }
   await pages.close()
 })

@@ -3,10 +3,12 @@ import * as z from 'zod'
 import { nextTimes } from '../../base/cron.ts'
 import { time } from '../../documents/format.ts'
 import type { Action } from './actions/actions.ts'
-import { Ago, ActionButton, Card, Facts, ForOperators, Time } from './elements.tsx'
+import { ActionButton, Card, ForOperators } from './elements.tsx'
 import { sendPage } from './layout.tsx'
 import { pathWithNotice } from './notices.ts'
 import type { PageContext } from './page-context.ts'
+import { Facts } from './values.tsx'
+import { factsOfSchedule } from '../../documents/columns.ts'
 import { checked } from '../../documents/check.ts'
 import { cronPattern, timeZone as timeZoneName } from '../../documents/schedule.ts'
 import type { NightlySchedule } from '../../documents/schedule.ts'
@@ -20,7 +22,7 @@ export function scheduleRoutes(app: FastifyInstance, { collabSync }: PageContext
       { title: 'Schedule', part: '/schedule' },
       <>
         <Card title={schedule.cron === null ? 'No nightly schedule' : 'The nightly run'}>
-          <Facts of={factsOf(schedule)} />
+          <Facts of={factsOfSchedule(schedule)} />
           {schedule.cron !== null && (
             <ActionButton action="remove-schedule" words="Remove the schedule" />
           )}
@@ -31,22 +33,6 @@ export function scheduleRoutes(app: FastifyInstance, { collabSync }: PageContext
       </>,
     )
   })
-}
-
-function factsOf(schedule: NightlySchedule) {
-  const { cron, next, by, setAt } = schedule
-  return [
-    ['Next', next === null ? 'never' : <Time key="next" at={next} />],
-    ['That is', next === null ? '–' : <Ago key="ago" at={next} />],
-    ['Cron expression', cron === null ? 'none' : <code key="cron">{cron}</code>],
-    ['Time zone', schedule.timeZone],
-    ...(setAt === null
-      ? [['Set by', 'the settings SYNC_CRON and SYNC_TZ'] as const]
-      : [
-          [cron === null ? 'Removed by' : 'Set by', by ?? 'a user'] as const,
-          [cron === null ? 'Removed' : 'Set', <Time key="set" at={setAt} />] as const,
-        ]),
-  ] as const
 }
 
 function SetForm({ cron, timeZone }: Pick<NightlySchedule, 'cron' | 'timeZone'>) {

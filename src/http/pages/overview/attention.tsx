@@ -1,11 +1,10 @@
+import { URGENCY_TONES } from '../../../documents/columns.ts'
 import type { AttentionByKind } from '../../../documents/attention.ts'
 import type { Freshness } from '../../../documents/freshness.ts'
 import { count, counted, describeStale } from '../../../documents/format.ts'
 import { printable } from '../../../base/printable.ts'
 import { Card, Sentence, Sign, Time } from '../elements.tsx'
 import { ThingLink } from '../things/thing-link.tsx'
-
-const TONES = { high: 'bad', medium: 'warn', low: 'info' } as const
 
 /** The names of the pages in links. Any other path is that of a run. */
 const PAGES: Readonly<Record<string, string>> = {
@@ -57,7 +56,7 @@ export function AttentionCard({
 }
 
 function Row({ row }: { row: AttentionByKind }) {
-  const tone = TONES[row.urgency]
+  const tone = URGENCY_TONES[row.urgency]
   return (
     <li>
       <span class={tone}>
