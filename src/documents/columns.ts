@@ -16,7 +16,7 @@ import { scopesDone, scopesInAll } from './run.ts'
 import type { Failure, FailureReport, Run, RunStatus } from './run.ts'
 import type { NightlySchedule } from './schedule.ts'
 import { factsOf, KIND_NAMES, ownId, parentOf } from './thing.ts'
-import type { Beneath, Found, SomeThingIds, Thing, ThingIds } from './thing.ts'
+import type { Beneath, Found, SomeThingIds, Thing, ThingKind } from './thing.ts'
 import type { HeldListing, RejectedRecord } from './waiting.ts'
 
 /** A state, shown by a colour, and in pages also by a sign. */
@@ -241,43 +241,47 @@ export function factsOfThing(thing: Thing): Facts {
   })
 }
 
-/** @param timeHead the head of the column of times */
-export function beneathColumns(timeHead: string): Columns<Beneath> {
+/** The contents of a thing of each kind: their title, and the head of the column of times. */
+export const CONTENTS: Readonly<Record<ThingKind, readonly [title: string, timeHead: string]>> = {
+  organization: ['User groups and documents', 'last good check'],
+  userGroup: ['Users', 'member since'],
+  document: ['Annotations and users', 'last good check, or member since'],
+  annotation: ['Comments', 'last change'],
+  comment: ['', ''],
+  user: ['User groups and documents', 'member since'],
+}
+
+/** The columns of the contents of a thing. */
+export function beneathColumns(kind: ThingKind): Columns<Beneath> {
   return [
     ...NAMED_COLUMNS,
     ['state', ({ state }) => stateOf(state)],
     ['comments', ({ comments }) => comments, 'number'],
-    [timeHead, ({ at }) => at, 'nowrap'],
+    [CONTENTS[kind][1], ({ at }) => at, 'nowrap'],
   ]
 }
 
-type Named = {
-  readonly kind: Found['kind']
-  readonly ids: ThingIds | null
-  readonly runId?: string | null
-  readonly name: string | null
+type Named = Pick<Found, 'kind' | 'ids' | 'name'> & { readonly runId?: string | null }
+
+function idOf({ kind, ids, runId = null }: Named): string | null {
+  return kind === 'run' || ids === null ? runId : ownId(kind, ids)
 }
 
 /** Its name with a link, its kind and its ID. */
 const NAMED_COLUMNS: Columns<Named> = [
   [
     'name',
-    ({ kind, ids, runId, name }) =>
-      kind === 'run' || ids === null
-        ? runId
-          ? { runId }
-          : null
-        : { ids, text: name?.trim() || ownId(kind, ids) },
+    (of) =>
+      of.ids
+        ? { ids: of.ids, text: of.name?.trim() || (idOf(of) ?? '') }
+        : of.runId
+          ? { runId: of.runId }
+          : null,
     'id',
     50,
   ],
   ['kind', ({ kind }) => (kind === 'run' ? 'Run' : KIND_NAMES[kind]), 'nowrap'],
-  [
-    'ID',
-    ({ kind, ids, runId }) => (kind === 'run' || ids === null ? (runId ?? null) : ownId(kind, ids)),
-    'id',
-    50,
-  ],
+  ['ID', idOf, 'id', 50],
 ]
 
 export const FOUND_COLUMNS: Columns<Found> = [

@@ -223,7 +223,7 @@ test('records and fields are counted apart, in the same words, on pages, in stat
   expect(await page('/')).toContain(sentence)
   const listed = await page('/held')
   for (const noun of ['record', 'field of a stored record']) {
-    expect(listed.split(` ${noun} `)).toHaveLength(3)
+    expect(listed.split(` ${noun} {`)).toHaveLength(3)
     expect(status).toContain(` ${noun} `)
   }
   await pages.close()

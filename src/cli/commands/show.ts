@@ -1,6 +1,12 @@
 import { searchOn } from '../../client/search.ts'
 import { thingsOn } from '../../client/things.ts'
-import { beneathColumns, factsOfThing, FOUND_COLUMNS, stateOf } from '../../documents/columns.ts'
+import {
+  beneathColumns,
+  CONTENTS,
+  factsOfThing,
+  FOUND_COLUMNS,
+  stateOf,
+} from '../../documents/columns.ts'
 import type { Columns } from '../../documents/columns.ts'
 import { scopePath, shorten, shortId, time } from '../../documents/format.ts'
 import { KIND_NAMES, kindOf, ownId, parentOf } from '../../documents/thing.ts'
@@ -160,10 +166,7 @@ function describe(thing: Thing, limit: number | undefined): string {
     ...more('life', life),
     ...(beneath.items.length === 0
       ? []
-      : [
-          heading(kind === 'user' ? 'Member of' : 'Contains'),
-          table(beneathColumns('at'), beneath.items),
-        ]),
+      : [heading(CONTENTS[kind][0]), table(beneathColumns(kind), beneath.items)]),
     ...more('beneath', beneath),
   ].join('\n')
 }

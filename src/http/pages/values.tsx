@@ -1,4 +1,4 @@
-import { isValidElement } from 'preact'
+import { Fragment, isValidElement } from 'preact'
 import type { ComponentChildren, VNode } from 'preact'
 import type { Value } from '../../documents/columns.ts'
 import { count, shortId } from '../../documents/format.ts'
@@ -10,9 +10,7 @@ export type Content = Value | VNode
 
 /** A value with its links, badges and marks. */
 export function Shown({ of }: { of: Content }): ComponentChildren {
-  if (of === null) return null
-  // A text may be written from right to left: it must not reorder the text beside it.
-  if (typeof of === 'string') return <bdi>{of}</bdi>
+  if (of === null || typeof of === 'string') return of
   if (typeof of === 'number') return count(of)
   if (typeof of === 'boolean') return of ? 'yes' : 'no'
   if (of instanceof Date) return <Time at={of} />
@@ -46,10 +44,10 @@ export function Shown({ of }: { of: Content }): ComponentChildren {
 
 function Several({ of, between }: { of: readonly Value[]; between: string }) {
   return of.map((value, place) => (
-    <span key={place}>
+    <Fragment key={place}>
       {place > 0 && between}
       <Shown of={value} />
-    </span>
+    </Fragment>
   ))
 }
 
@@ -62,9 +60,7 @@ export function Facts({ of }: { of: readonly (readonly [string, Content])[] }) {
           value !== null && (
             <div key={term}>
               <dt>{capitalized(term)}</dt>
-              <dd>
-                <Shown of={value} />
-              </dd>
+              <dd>{typeof value === 'string' ? <bdi>{value}</bdi> : <Shown of={value} />}</dd>
             </div>
           ),
       )}

@@ -1,6 +1,12 @@
 import type { FastifyInstance } from 'fastify'
 import * as z from 'zod'
-import { beneathColumns, factsOfThing, runs, stateOf } from '../../../documents/columns.ts'
+import {
+  beneathColumns,
+  CONTENTS,
+  factsOfThing,
+  runs,
+  stateOf,
+} from '../../../documents/columns.ts'
 import { KIND_NAMES, ownId, parentOf, ThingRequestSchema } from '../../../documents/thing.ts'
 import type { LifeEntry, Thing, ThingAction, ThingIds, Words } from '../../../documents/thing.ts'
 import { ANNOTATIONS_TOO } from '../actions/actions.ts'
@@ -140,16 +146,6 @@ const ADDED: Readonly<Partial<Record<Thing['kind'], Readonly<Record<string, stri
   document: { annotationId: 'annotation' },
 }
 
-/** The title of the contents of an object of each kind, and the head of the column of times. */
-const HOLDS: Readonly<Record<Thing['kind'], readonly [title: string, timeHead: string]>> = {
-  organization: ['User groups and documents', 'Last good check'],
-  userGroup: ['Users', 'Member since'],
-  document: ['Annotations and users', 'Last good check, or member since'],
-  annotation: ['Comments', 'Last change'],
-  comment: ['', ''],
-  user: ['User groups and documents', 'Member since'],
-}
-
 /** The contents of an object, and forms that add to them. */
 function Holds({
   thing,
@@ -159,7 +155,7 @@ function Holds({
   pager: Pick<Parameters<typeof Pager>[0], 'path' | 'query'>
 }) {
   const { kind, ids, beneath } = thing
-  const [title, timeHead] = HOLDS[kind]
+  const [title] = CONTENTS[kind]
   const added = Object.entries(ADDED[kind] ?? {})
   return (
     <Card title={title} id="beneath">
@@ -170,9 +166,7 @@ function Holds({
         caption={added.length > 0 ? `${title}, failing ones first` : title}
         empty="There are none."
         rows={beneath.items}
-        columns={beneathColumns(timeHead).filter(
-          ([head]) => head !== 'comments' || added.length > 0,
-        )}
+        columns={beneathColumns(kind).filter(([head]) => head !== 'comments' || added.length > 0)}
       />
       <Pager
         {...pager}
