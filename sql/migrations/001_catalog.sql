@@ -15,30 +15,18 @@ comment on schema collab_store is
 
 create table collab_store.organizations (
   organization_key integer generated always as identity primary key,
-  record_count integer not null default 0,
   users_scopes integer not null default 0,
   comments_scopes integer not null default 0,
   active boolean not null default true,
-  own_checked_at timestamptz,
-  body_digest bytea,
-  content_digest bytea,
   organization_id text collate "C" not null unique,
-  -- Stored with the scope and not in sync.failures, which `prune` empties. Written when a scope starts to fail and
-  -- when it recovers, so that a night without such changes writes nothing.
-  failing_since timestamptz,
   name text -- without a CHECK, because an erasure does not search columns with a CHECK
 );
-comment on table collab_store.organizations is 'Organizations of the catalog. The user listing of an organization is scope 0 of its users batch 0.';
+comment on table collab_store.organizations is 'Organizations of the catalog.';
 comment on column collab_store.organizations.organization_key is 'Internal key; organization_id is the service''s.';
-comment on column collab_store.organizations.record_count is 'Users stored for its listing, including those whose removal is held or was refused.';
 comment on column collab_store.organizations.users_scopes is 'Number of users scopes ever assigned here, which is the position of the next one in the batches.';
 comment on column collab_store.organizations.comments_scopes is 'Number of comments scopes (annotations) ever assigned here.';
 comment on column collab_store.organizations.active is 'False once the catalog no longer lists it. It is then no longer fetched, but its rows are kept.';
-comment on column collab_store.organizations.own_checked_at is 'Last successful check if it differs from the batch''s; -infinity if never checked; null if the batch''s time applies.';
-comment on column collab_store.organizations.body_digest is 'Digest of the body of the last stored listing, independent of the order of records. A response with the same digest is not parsed.';
-comment on column collab_store.organizations.content_digest is 'Digest of the records of the last stored listing, independent of their order.';
 comment on column collab_store.organizations.organization_id is 'The service''s organizationId.';
-comment on column collab_store.organizations.failing_since is 'When a check of its listing first failed after the last successful one; null if the last check succeeded. If set, own_checked_at is set too.';
 comment on column collab_store.organizations.name is 'Display name from the catalog; null if none was given. Never sent to the service.';
 
 create table collab_store.batches (
@@ -64,70 +52,69 @@ comment on column collab_store.batches.comments is 'Live comments stored for its
 
 create table collab_store.user_groups (
   user_group_key integer generated always as identity primary key,
-  record_count integer not null default 0,
   organization_key integer not null references collab_store.organizations,
-  batch_key integer not null references collab_store.batches,
-  scope_no smallint not null,
   active boolean not null default true,
-  own_checked_at timestamptz,
-  body_digest bytea,
-  content_digest bytea,
   organization_user_group_id text collate "C" not null,
-  failing_since timestamptz,
   name text,
   unique (organization_key, organization_user_group_id)
 );
-create index on collab_store.user_groups (batch_key);
--- Few scopes differ from their batch, so totals are computed from the batches and these scopes.
-create index user_groups_own_check on collab_store.user_groups (batch_key, scope_no) include (own_checked_at, failing_since)
-where own_checked_at is not null and active;
 comment on table collab_store.user_groups is 'Organization user groups of the catalog.';
 comment on column collab_store.user_groups.user_group_key is 'Internal key; organization_user_group_id is the service''s.';
-comment on column collab_store.user_groups.record_count is 'Users stored for its listing, including those whose removal is held or was refused.';
 comment on column collab_store.user_groups.organization_key is 'The organization of the user group.';
-comment on column collab_store.user_groups.batch_key is 'The batch that fetches its members.';
-comment on column collab_store.user_groups.scope_no is 'Position in the batch, from 0.';
 comment on column collab_store.user_groups.active is 'False once the catalog no longer lists it.';
-comment on column collab_store.user_groups.own_checked_at is 'As in organizations.';
-comment on column collab_store.user_groups.body_digest is 'As in organizations.';
-comment on column collab_store.user_groups.content_digest is 'As in organizations.';
 comment on column collab_store.user_groups.organization_user_group_id is 'The service''s ID of the organization user group.';
-comment on column collab_store.user_groups.failing_since is 'As in organizations.';
 comment on column collab_store.user_groups.name is 'As in organizations.';
-comment on index collab_store.user_groups_own_check is 'Scopes whose last successful check differs from their batch''s.';
 
 create table collab_store.documents (
   document_key integer generated always as identity primary key,
-  record_count integer not null default 0,
   organization_key integer not null references collab_store.organizations,
-  batch_key integer not null references collab_store.batches,
-  scope_no smallint not null,
   active boolean not null default true,
-  own_checked_at timestamptz,
-  body_digest bytea,
-  content_digest bytea,
   document_id text collate "C" not null,
-  failing_since timestamptz,
   name text,
   unique (organization_key, document_id)
 );
-create index on collab_store.documents (batch_key);
-create index documents_own_check on collab_store.documents (batch_key, scope_no) include (own_checked_at, failing_since)
-where own_checked_at is not null and active;
-comment on table collab_store.documents is 'Documents of the catalog. The scope of a document is its user listing; its annotations are separate scopes.';
+comment on table collab_store.documents is 'Documents of the catalog. Its user listing is a row of listings.';
 comment on column collab_store.documents.document_key is 'Internal key; document_id is the service''s.';
-comment on column collab_store.documents.record_count is 'Users stored for its listing, including those whose removal is held or was refused.';
 comment on column collab_store.documents.organization_key is 'The organization of the document.';
-comment on column collab_store.documents.batch_key is 'The users batch that fetches its listing.';
-comment on column collab_store.documents.scope_no is 'Position in the batch, from 0.';
 comment on column collab_store.documents.active is 'False once the catalog no longer lists it.';
-comment on column collab_store.documents.own_checked_at is 'As in organizations.';
-comment on column collab_store.documents.body_digest is 'As in organizations.';
-comment on column collab_store.documents.content_digest is 'As in organizations.';
 comment on column collab_store.documents.document_id is 'The service''s documentId.';
-comment on column collab_store.documents.failing_since is 'As in organizations.';
 comment on column collab_store.documents.name is 'As in organizations.';
-comment on index collab_store.documents_own_check is 'Scopes whose last successful check differs from their batch''s.';
+
+-- What is known of the check of an annotation's comments is in the annotation's row: in a row of its own it takes twice
+-- the time to read and 1.7 times the WAL of a first load (docs/decisions/2026-11-28-listings.md).
+create table collab_store.listings (
+  batch_key integer not null references collab_store.batches,
+  scope_key integer not null,
+  scope_no smallint not null,
+  active boolean not null default true,
+  record_count integer not null default 0,
+  own_checked_at timestamptz,
+  -- Stored with the scope and not in sync.failures, which `prune` empties. Written when a scope starts to fail and
+  -- when it recovers, so that a night without such changes writes nothing.
+  failing_since timestamptz,
+  operation text not null check (operation <> 'comments'),
+  kind text not null check (kind in ('organization', 'group', 'document')),
+  body_digest bytea,
+  content_digest bytea,
+  primary key (batch_key, scope_no),
+  unique (scope_key, kind, operation)
+);
+-- Few scopes differ from their batch, so totals are computed from the batches and these scopes.
+create index listings_own_check on collab_store.listings (batch_key, scope_no) include (own_checked_at, failing_since)
+where own_checked_at is not null and active;
+comment on table collab_store.listings is 'Scopes other than the comments of annotations, with facts about their last stored response: one for each operation that lists something of an organization, user group or document.';
+comment on column collab_store.listings.batch_key is 'The batch that fetches it.';
+comment on column collab_store.listings.scope_key is 'Internal key of the organization, user group or document.';
+comment on column collab_store.listings.scope_no is 'Position in the batch, from 0.';
+comment on column collab_store.listings.active is 'False once the catalog no longer lists that organization, user group or document.';
+comment on column collab_store.listings.record_count is 'Records stored for it; of users, including those whose removal is held or was refused.';
+comment on column collab_store.listings.own_checked_at is 'Last successful check if it differs from the batch''s; -infinity if never checked; null if the batch''s time applies.';
+comment on column collab_store.listings.failing_since is 'When a check first failed after the last successful one; null if the last check succeeded. If set, own_checked_at is set too.';
+comment on column collab_store.listings.operation is 'The operation of the batch.';
+comment on column collab_store.listings.kind is 'What scope_key is a key of: organization, group or document.';
+comment on column collab_store.listings.body_digest is 'Digest of the body of the last stored response, independent of the order of records. A response with the same digest is not parsed.';
+comment on column collab_store.listings.content_digest is 'Digest of the records of the last stored response, independent of their order.';
+comment on index collab_store.listings_own_check is 'Scopes whose last successful check differs from their batch''s.';
 
 -- The most requested facts of a thread (first_comment_at to authors) are stored here in the transaction that changes
 -- its comments, because computing them for 5,000,000 comments takes too long. collab_store.thread_facts() computes
@@ -164,7 +151,7 @@ comment on column collab_store.annotations.document_key is 'The document of the 
 comment on column collab_store.annotations.batch_key is 'The comments batch that fetches it.';
 comment on column collab_store.annotations.comment_count is 'Live comments stored for it.';
 comment on column collab_store.annotations.changed_at is 'When a check last found any of its comments added, changed, deleted or restored.';
-comment on column collab_store.annotations.own_checked_at is 'As in organizations.';
+comment on column collab_store.annotations.own_checked_at is 'As in listings.';
 comment on column collab_store.annotations.scope_no is 'Position in the batch, from 0.';
 comment on column collab_store.annotations.active is 'False once the catalog no longer lists it.';
 comment on column collab_store.annotations.body_digest is 'Digest of the body of the last stored response, independent of the order of records; null if part of that response could not be stored.';
@@ -174,7 +161,7 @@ comment on column collab_store.annotations.first_comment_at is 'Earliest writing
 comment on column collab_store.annotations.last_comment_at is 'Latest writing time of its live comments.';
 comment on column collab_store.annotations.first_answer_at is 'Earliest writing time of a live comment by an author other than that of the first comment.';
 comment on column collab_store.annotations.authors is 'Distinct userIds of the authors of live comments, sorted.';
-comment on column collab_store.annotations.failing_since is 'As in organizations.';
+comment on column collab_store.annotations.failing_since is 'As in listings.';
 comment on index collab_store.annotations_own_check is 'Scopes whose last successful check differs from their batch''s.';
 comment on index collab_store.annotations_not_in_catalog is 'Annotations that left the catalog.';
 
@@ -203,3 +190,16 @@ create trigger add_up_comments after update on collab_store.annotations
 referencing old table as old_rows new table as new_rows
 for each statement execute function collab_store.add_up_comments();
 comment on trigger add_up_comments on collab_store.annotations is 'Updates batches.comments.';
+
+-- What is known of the check of each scope, for reports that count scopes of all kinds.
+create view collab_store.scopes as
+select batch_key, scope_no, operation, active, own_checked_at, failing_since from collab_store.listings
+union all
+select batch_key, scope_no, 'comments', active, own_checked_at, failing_since from collab_store.annotations;
+comment on view collab_store.scopes is 'All scopes. Key: batch_key, scope_no.';
+comment on column collab_store.scopes.batch_key is 'The batch of the scope.';
+comment on column collab_store.scopes.scope_no is 'Position in the batch, from 0.';
+comment on column collab_store.scopes.operation is 'users or comments.';
+comment on column collab_store.scopes.active is 'False once the catalog no longer lists it.';
+comment on column collab_store.scopes.own_checked_at is 'As in listings.';
+comment on column collab_store.scopes.failing_since is 'As in listings.';

@@ -48,18 +48,8 @@ comment on index sync.failures_unresolved_of_organization is 'Finds the newest u
 -- The state of a failure follows from this view: the failure is resolved, or its scope is listed here, or its scope
 -- left the catalog. If an organization left the catalog, so did its scopes.
 create view sync.failing_scopes as
-select b.batch_key, 0::smallint as scope_no
-from collab_store.organizations o
-join collab_store.batches b on b.organization_key = o.organization_key and b.operation = 'users' and b.batch_no = 0
-where o.active and o.failing_since is not null
-union all
-select batch_key, scope_no from collab_store.user_groups
-where active and own_checked_at is not null and failing_since is not null
-union all
-select batch_key, scope_no from collab_store.documents
-where active and own_checked_at is not null and failing_since is not null
-union all
-select batch_key, scope_no from collab_store.annotations
+select batch_key, scope_no
+from collab_store.scopes
 where active and own_checked_at is not null and failing_since is not null;
 comment on view sync.failing_scopes is 'Scopes of the catalog whose last check failed.';
 comment on column sync.failing_scopes.batch_key is 'The batch of the scope.';

@@ -158,7 +158,7 @@ comment on column sync.catalog_imports.prunes is 'Whether scopes that its lines 
 
 create table sync.catalog_lacking (
   import_id bigint not null references sync.catalog_imports on delete cascade,
-  kind text not null check (kind in ('organization', 'document', 'annotation', 'user_group')),
+  kind text not null check (kind in ('organization', 'document', 'annotation', 'group')),
   keys integer[] not null,
   lacking_id bigint generated always as identity primary key -- publications replicate deletions only of tables with a key
 );

@@ -84,23 +84,33 @@ language sql immutable parallel safe
 return failing_since is not null or checked_at is null or checked_at < stale_before;
 comment on function collab_store.is_stale(timestamptz, timestamptz, timestamptz) is 'Returns whether the stored data of a scope may be out of date: the last check failed, no check succeeded, or the last successful one is too old.';
 
+-- Joined instead of listings. These are outer joins, so that PostgreSQL drops listings and batches from plans that need no
+-- column of theirs.
+create view collab_store.checked_listings as
+select l.batch_key, l.kind, l.scope_key, l.operation, l.active, b.organization_key,
+  collab_store.last_good_check(l.own_checked_at, b.checked_at) as checked_at, l.failing_since,
+  collab_store.is_stale(collab_store.last_good_check(l.own_checked_at, b.checked_at), l.failing_since,
+    (select stale_before from collab_store.promise)) as is_stale
+from collab_store.listings l
+left join collab_store.batches b using (batch_key);
+comment on view collab_store.checked_listings is 'Listings with their last successful check. Key: kind, scope_key, operation.';
+comment on column collab_store.checked_listings.batch_key is 'As in listings.';
+comment on column collab_store.checked_listings.kind is 'As in listings.';
+comment on column collab_store.checked_listings.scope_key is 'As in listings.';
+comment on column collab_store.checked_listings.operation is 'As in listings.';
+comment on column collab_store.checked_listings.active is 'As in listings.';
+comment on column collab_store.checked_listings.organization_key is 'The organization of the listing.';
+comment on column collab_store.checked_listings.checked_at is 'Start of the last successful check; null if there was none.';
+comment on column collab_store.checked_listings.failing_since is 'As in listings.';
+comment on column collab_store.checked_listings.is_stale is 'True if what is stored of the listing may be out of date.';
+
 -- For totals: one row per batch for the scopes with the batch's time, and one row per group of other scopes with
 -- equal times. Failing scopes are in no pass of refresh, so they are counted from their index alone.
 create view collab_store.checks as
 with others as (
   select batch_key, own_checked_at as checked_at, failing_since, count(*) as scopes
-  from collab_store.user_groups
-  where own_checked_at is not null and active
-  group by 1, 2, 3
-  union all
-  select batch_key, own_checked_at, failing_since, count(*)
-  from collab_store.documents
-  where own_checked_at is not null and active
-  group by 1, 2, 3
-  union all
-  select batch_key, own_checked_at, failing_since, count(*)
-  from collab_store.annotations
-  where own_checked_at is not null and active and failing_since is not null
+  from collab_store.scopes
+  where own_checked_at is not null and active and (operation <> 'comments' or failing_since is not null)
   group by 1, 2, 3
   union all
   select x.batch_key, greatest(x.own_checked_at, w.pass_started_at), null, count(*)
@@ -115,11 +125,6 @@ with others as (
   join collab_store.batches b using (batch_key)
   where x.own_checked_at is null and x.active and w.pass_started_at > b.checked_at
   group by 1, 2
-  union all
-  select b.batch_key, o.own_checked_at, o.failing_since, 1::bigint
-  from collab_store.organizations o
-  join collab_store.batches b using (organization_key)
-  where o.own_checked_at is not null and b.operation = 'users' and b.batch_no = 0
 )
 select c.organization_key, c.operation, c.scopes, c.checked_at, c.failing_since,
   collab_store.is_stale(c.checked_at, c.failing_since, (select stale_before from collab_store.promise)) as is_stale,
@@ -167,12 +172,13 @@ comment on column collab_store.organization_checks.stale_listings is 'Listings o
 -- makes the planner expect 1,000 users per removal instead of ten. With ten it compares each member of a listing with
 -- each of these users, which takes minutes if both are 40,000.
 create view collab_store.disputed_removals as
-select kind, scope_key, organization_id, document_id, organization_user_group_id, missing_user_ids,
+select batch_key, kind, scope_key, organization_id, document_id, organization_user_group_id, missing_user_ids,
   case when resolved_at is null then at end as removal_held_since,
   case when is_standing then resolved_at end as removal_refused_at
 from sync.held
 where resolved_at is null or is_standing;
 comment on view collab_store.disputed_removals is 'Removals that are pending approval or were refused: users whom the last response did not contain and who stay in the listing. One row per removal.';
+comment on column collab_store.disputed_removals.batch_key is 'The batch of the listing.';
 comment on column collab_store.disputed_removals.kind is 'Whose listing it is: organization, document or group.';
 comment on column collab_store.disputed_removals.scope_key is 'Our key of the organization, document or user group.';
 comment on column collab_store.disputed_removals.organization_id is 'The requested organization.';
@@ -222,12 +228,14 @@ comment on column collab_store.disputed_user_group_members.removal_held_since is
 comment on column collab_store.disputed_user_group_members.removal_refused_at is 'As in disputed_removals.';
 
 create view collab_store.disputed_listings as
-select kind, organization_id, document_id, organization_user_group_id, count(removal_held_since) > 0 as is_held,
+select batch_key, kind, scope_key, organization_id, document_id, organization_user_group_id, count(removal_held_since) > 0 as is_held,
   count(removal_refused_at) > 0 as is_refused
 from collab_store.disputed_removals
-group by 1, 2, 3, 4;
+group by 1, 2, 3, 4, 5, 6;
 comment on view collab_store.disputed_listings is 'Listings with disputed removals, one row each.';
+comment on column collab_store.disputed_listings.batch_key is 'As in disputed_removals.';
 comment on column collab_store.disputed_listings.kind is 'Whose listing it is: organization, document or group.';
+comment on column collab_store.disputed_listings.scope_key is 'As in disputed_removals.';
 comment on column collab_store.disputed_listings.organization_id is 'The requested organization.';
 comment on column collab_store.disputed_listings.document_id is 'The requested document; null if none.';
 comment on column collab_store.disputed_listings.organization_user_group_id is 'The requested user group; null if none.';

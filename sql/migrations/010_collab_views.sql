@@ -9,14 +9,10 @@ comment on schema collab is 'The service''s data as of the last check. Schema re
 
 create view collab.organizations as
 select x.organization_id, x.active,
-  collab_store.last_good_check(x.own_checked_at, b.checked_at) as checked_at,
-  x.failing_since,
-  collab_store.is_stale(collab_store.last_good_check(x.own_checked_at, b.checked_at), x.failing_since,
-    (select stale_before from collab_store.promise)) as is_stale,
+  l.checked_at, l.failing_since, l.is_stale,
   x.active as in_catalog, x.name
 from collab_store.organizations x
-left join collab_store.batches b
-  on b.organization_key = x.organization_key and b.operation = 'users' and b.batch_no = 0;
+left join collab_store.checked_listings l on l.kind = 'organization' and l.scope_key = x.organization_key and l.operation = 'users';
 comment on view collab.organizations is 'Organizations of the catalog. Key: organization_id.';
 comment on column collab.organizations.organization_id is 'The service''s organizationId.';
 comment on column collab.organizations.active is 'False once the catalog no longer lists it; its rows are kept.';
@@ -28,14 +24,11 @@ comment on column collab.organizations.name is 'Display name from the catalog (o
 
 create view collab.user_groups as
 select o.organization_id, x.organization_user_group_id, x.active,
-  collab_store.last_good_check(x.own_checked_at, b.checked_at) as checked_at,
-  x.failing_since,
-  collab_store.is_stale(collab_store.last_good_check(x.own_checked_at, b.checked_at), x.failing_since,
-    (select stale_before from collab_store.promise)) as is_stale,
+  l.checked_at, l.failing_since, l.is_stale,
   x.active and o.active as in_catalog, x.name
 from collab_store.user_groups x
 join collab_store.organizations o using (organization_key)
-join collab_store.batches b using (batch_key);
+left join collab_store.checked_listings l on l.kind = 'group' and l.scope_key = x.user_group_key and l.operation = 'users';
 comment on view collab.user_groups is 'Organization user groups of the catalog. Key: organization_id, organization_user_group_id.';
 comment on column collab.user_groups.organization_id is 'The service''s organizationId.';
 comment on column collab.user_groups.organization_user_group_id is 'The service''s ID of the organization user group.';
@@ -48,14 +41,11 @@ comment on column collab.user_groups.name is 'Display name from the catalog (org
 
 create view collab.documents as
 select o.organization_id, x.document_id, x.active,
-  collab_store.last_good_check(x.own_checked_at, b.checked_at) as checked_at,
-  x.failing_since,
-  collab_store.is_stale(collab_store.last_good_check(x.own_checked_at, b.checked_at), x.failing_since,
-    (select stale_before from collab_store.promise)) as is_stale,
+  l.checked_at, l.failing_since, l.is_stale,
   x.active and o.active as in_catalog, x.name
 from collab_store.documents x
 join collab_store.organizations o using (organization_key)
-join collab_store.batches b using (batch_key);
+left join collab_store.checked_listings l on l.kind = 'document' and l.scope_key = x.document_key and l.operation = 'users';
 comment on view collab.documents is 'Documents of the catalog. Key: organization_id, document_id.';
 comment on column collab.documents.organization_id is 'The service''s organizationId.';
 comment on column collab.documents.document_id is 'The service''s documentId.';
@@ -91,21 +81,17 @@ comment on column collab.annotations.is_stale is 'True if its comments may be ou
 comment on column collab.annotations.in_catalog is 'Whether the catalog lists it, its document and its organization.';
 
 -- Each row shows when its source was last checked successfully, whether it may be out of date, and whether it is
--- still checked. Rows take this from their scope, totals from the scopes of their organization. These are outer
--- joins, so that PostgreSQL drops the batches from the plan if no query column needs them.
+-- still checked. Rows take this from their scope, totals from the scopes of their organization.
 create view collab.users as
 select o.organization_id, u.user_id, u.name, u.email,
   jsonb_strip_nulls(jsonb_build_object('userId', u.user_id, 'name', u.name, 'email', u.email))
     || coalesce(u.rest, '{}') as raw,
   u.listed, u.first_seen_at, u.changed_at, u.removed_at, u.person,
-  collab_store.last_good_check(o.own_checked_at, b.checked_at) as checked_at,
-  collab_store.is_stale(collab_store.last_good_check(o.own_checked_at, b.checked_at), o.failing_since,
-    (select stale_before from collab_store.promise)) as is_stale,
+  l.checked_at, l.is_stale,
   u.listed and o.active as in_catalog, r.removal_held_since, r.removal_refused_at
 from collab_store.users u
 join collab_store.organizations o using (organization_key)
-left join collab_store.batches b
-  on b.organization_key = o.organization_key and b.operation = 'users' and b.batch_no = 0
+left join collab_store.checked_listings l on l.kind = 'organization' and l.scope_key = o.organization_key and l.operation = 'users'
 left join collab_store.disputed_organization_users r on r.organization_key = u.organization_key and r.user_id = u.user_id;
 comment on view collab.users is 'One row per user and organization, including users seen only in a document, in a user group or as authors. Key: organization_id, user_id.';
 comment on column collab.users.organization_id is 'The service''s organizationId.';
@@ -126,9 +112,7 @@ comment on column collab.users.removal_refused_at is 'When an operator refused t
 
 create view collab.user_versions as
 select o.organization_id, v.user_id, v.version, v.name, v.email, v.listed, v.removed_at, v.change, v.valid_from, v.valid_to,
-  collab_store.last_good_check(o.own_checked_at, b.checked_at) as checked_at,
-  collab_store.is_stale(collab_store.last_good_check(o.own_checked_at, b.checked_at), o.failing_since,
-    (select stale_before from collab_store.promise)) as is_stale,
+  l.checked_at, l.is_stale,
   u.listed and o.active as in_catalog
 from (
   select organization_key, user_id, version, name, email, listed, removed_at, change, valid_from, valid_to
@@ -140,8 +124,7 @@ from (
 ) v
 join collab_store.organizations o using (organization_key)
 left join collab_store.users u on u.organization_key = v.organization_key and u.user_id = v.user_id
-left join collab_store.batches b
-  on b.organization_key = o.organization_key and b.operation = 'users' and b.batch_no = 0;
+left join collab_store.checked_listings l on l.kind = 'organization' and l.scope_key = o.organization_key and l.operation = 'users';
 comment on view collab.user_versions is 'All stored versions of users (name, e-mail address, listing), including the current one. Key: organization_id, user_id, version.';
 comment on column collab.user_versions.organization_id is 'The service''s organizationId.';
 comment on column collab.user_versions.user_id is 'The service''s userId.';
@@ -159,14 +142,12 @@ comment on column collab.user_versions.in_catalog is 'As in collab.users.';
 
 create view collab.document_users as
 select o.organization_id, d.document_id, m.user_id, m.first_seen_at, m.removed_at,
-  collab_store.last_good_check(d.own_checked_at, b.checked_at) as checked_at,
-  collab_store.is_stale(collab_store.last_good_check(d.own_checked_at, b.checked_at), d.failing_since,
-    (select stale_before from collab_store.promise)) as is_stale,
+  l.checked_at, l.is_stale,
   d.active and o.active as in_catalog, r.removal_held_since, r.removal_refused_at
 from collab_store.document_users m
 join collab_store.documents d using (document_key)
 join collab_store.organizations o using (organization_key)
-left join collab_store.batches b on b.batch_key = d.batch_key
+left join collab_store.checked_listings l on l.kind = 'document' and l.scope_key = m.document_key and l.operation = 'users'
 left join collab_store.disputed_document_users r on r.document_key = m.document_key and r.user_id = m.user_id;
 comment on view collab.document_users is 'Current and past users of documents. Key: organization_id, document_id, user_id.';
 comment on column collab.document_users.organization_id is 'The service''s organizationId.';
@@ -182,14 +163,12 @@ comment on column collab.document_users.removal_refused_at is 'As in collab.user
 
 create view collab.user_group_members as
 select o.organization_id, g.organization_user_group_id, m.user_id, m.first_seen_at, m.removed_at,
-  collab_store.last_good_check(g.own_checked_at, b.checked_at) as checked_at,
-  collab_store.is_stale(collab_store.last_good_check(g.own_checked_at, b.checked_at), g.failing_since,
-    (select stale_before from collab_store.promise)) as is_stale,
+  l.checked_at, l.is_stale,
   g.active and o.active as in_catalog, r.removal_held_since, r.removal_refused_at
 from collab_store.user_group_members m
 join collab_store.user_groups g using (user_group_key)
 join collab_store.organizations o using (organization_key)
-left join collab_store.batches b on b.batch_key = g.batch_key
+left join collab_store.checked_listings l on l.kind = 'group' and l.scope_key = m.user_group_key and l.operation = 'users'
 left join collab_store.disputed_user_group_members r on r.user_group_key = m.user_group_key and r.user_id = m.user_id;
 comment on view collab.user_group_members is 'Current and past members of organization user groups. Key: organization_id, organization_user_group_id, user_id.';
 comment on column collab.user_group_members.organization_id is 'The service''s organizationId.';

@@ -448,15 +448,13 @@ select o.organization_id, d.document_id, t.annotations, t.annotations_with_comme
   m.members, m.members_who_comment, t.first_comment_at, t.last_comment_at,
   round(extract(epoch from now() - t.last_comment_at) / 86400, 2) as days_since_last_comment,
   case when l.checked_at is not null and t.all_checked then least(l.checked_at, t.checked_at) end as checked_at,
-  collab_store.is_stale(l.checked_at, d.failing_since, (select stale_before from collab_store.promise))
-    or t.stale_annotations > 0 as is_stale,
+  l.is_stale or t.stale_annotations > 0 as is_stale,
   d.active and o.active as in_catalog, t.stale_annotations,
   case when d.active and o.active then t.comments_not_in_catalog else t.comments end as comments_not_in_catalog,
   o.name as organization_name, d.name as document_name
 from collab_store.documents d
 join collab_store.organizations o using (organization_key)
-left join collab_store.batches own on own.batch_key = d.batch_key
-cross join lateral (select collab_store.last_good_check(d.own_checked_at, own.checked_at) as checked_at) l
+left join collab_store.checked_listings l on l.kind = 'document' and l.scope_key = d.document_key and l.operation = 'users'
 cross join lateral (
   select count(*) filter (where a.active) as annotations, count(*) filter (where a.comment_count > 0) as annotations_with_comments,
     coalesce(sum(a.comment_count), 0) as comments, min(a.first_comment_at) as first_comment_at,

@@ -3,15 +3,12 @@
 
 create view reporting.memberships as
 select m.organization_id, m.kind, m.document_id, m.organization_user_group_id, m.user_id, u.name, u.email, m.since, m.until,
-  collab_store.last_good_check(m.own_checked_at, b.checked_at) as checked_at,
-  collab_store.is_stale(collab_store.last_good_check(m.own_checked_at, b.checked_at), m.failing_since,
-    (select stale_before from collab_store.promise)) as is_stale,
-  m.in_catalog, coalesce(d.removal_held_since, g.removal_held_since) as removal_held_since,
+  l.checked_at, l.is_stale, m.in_catalog, coalesce(d.removal_held_since, g.removal_held_since) as removal_held_since,
   coalesce(d.removal_refused_at, g.removal_refused_at) as removal_refused_at,
   m.organization_name, m.document_name, m.user_group_name
 from (
   select o.organization_key, o.organization_id, 'document' as kind, d.document_id, null::text as organization_user_group_id,
-    s.user_id, s.joined_at as since, s.removed_at as until, d.batch_key, d.own_checked_at, d.failing_since,
+    s.user_id, s.joined_at as since, s.removed_at as until, 'document' as listing_kind, d.document_key as listing_key,
     d.active and o.active as in_catalog, d.document_key, null::integer as user_group_key,
     o.name as organization_name, d.name as document_name, null::text as user_group_name
   from collab_store.document_users s
@@ -19,26 +16,27 @@ from (
   join collab_store.organizations o using (organization_key)
   union all
   select o.organization_key, o.organization_id, 'user group', null, g.organization_user_group_id,
-    s.user_id, s.joined_at, s.removed_at, g.batch_key, g.own_checked_at, g.failing_since, g.active and o.active,
+    s.user_id, s.joined_at, s.removed_at, 'group', g.user_group_key, g.active and o.active,
     null, g.user_group_key, o.name, null, g.name
   from collab_store.user_group_members s
   join collab_store.user_groups g using (user_group_key)
   join collab_store.organizations o using (organization_key)
   union all
   select o.organization_key, o.organization_id, 'document', d.document_id, null, s.user_id, s.joined_at, s.removed_at,
-    d.batch_key, d.own_checked_at, d.failing_since, d.active and o.active, null, null, o.name, d.name, null
+    'document', d.document_key, d.active and o.active, null, null, o.name, d.name, null
   from collab_store.past_memberships s
   join collab_store.documents d using (document_key)
   join collab_store.organizations o using (organization_key)
   union all
   select o.organization_key, o.organization_id, 'user group', null, g.organization_user_group_id, s.user_id, s.joined_at, s.removed_at,
-    g.batch_key, g.own_checked_at, g.failing_since, g.active and o.active, null, null, o.name, null, g.name
+    'group', g.user_group_key, g.active and o.active, null, null, o.name, null, g.name
   from collab_store.past_memberships s
   join collab_store.user_groups g using (user_group_key)
   join collab_store.organizations o using (organization_key)
 ) m
 left join collab_store.users u on u.organization_key = m.organization_key and u.user_id = m.user_id
-left join collab_store.batches b on b.batch_key = m.batch_key
+left join collab_store.checked_listings l
+  on l.kind = m.listing_kind and l.scope_key = m.listing_key and l.operation = 'users'
 left join collab_store.disputed_document_users d on d.document_key = m.document_key and d.user_id = m.user_id
 left join collab_store.disputed_user_group_members g on g.user_group_key = m.user_group_key and g.user_id = m.user_id;
 comment on view reporting.memberships is 'One row per stay of a user in a document or user group, including past stays.';
@@ -74,14 +72,10 @@ comment on function reporting.memberships_at(timestamptz) is 'Members of documen
 create view reporting.user_directory as
 select o.organization_id, p.user_id, p.name, p.email, p.listed, p.documents, p.user_groups, p.document_ids,
   p.organization_user_group_ids, p.first_seen_at, p.left_at,
-  collab_store.last_good_check(o.own_checked_at, b.checked_at) as checked_at,
-  collab_store.is_stale(collab_store.last_good_check(o.own_checked_at, b.checked_at), o.failing_since,
-    (select stale_before from collab_store.promise)) as is_stale,
-  p.listed and o.active as in_catalog, coalesce(s.stale_listings, 0) as stale_listings,
+  l.checked_at, l.is_stale, p.listed and o.active as in_catalog, coalesce(s.stale_listings, 0) as stale_listings,
   p.documents_not_in_catalog, p.user_groups_not_in_catalog, p.removal_held_since, p.removal_refused_at
 from collab_store.organizations o
-left join collab_store.batches b
-  on b.organization_key = o.organization_key and b.operation = 'users' and b.batch_no = 0
+left join collab_store.checked_listings l on l.kind = 'organization' and l.scope_key = o.organization_key and l.operation = 'users'
 left join collab_store.organization_checks s on s.organization_key = o.organization_key
 cross join lateral (
   select u.user_id, u.name, u.email, u.listed, coalesce(d.documents, 0) as documents, coalesce(g.user_groups, 0) as user_groups,
@@ -177,22 +171,14 @@ $$;
 comment on function reporting.user_directory_at(timestamptz) is 'reporting.user_directory as known to collab-sync at the given time. If is_known_then is false, part of that state was pruned or not recorded: name, email, listed and left_at, or documents, user_groups and their IDs, are null.';
 
 create view reporting.freshness as
-select 'organization' as level, x.organization_id, null::text as document_id, null::text as annotation_id,
-  null::text as organization_user_group_id, x.checked_at, now() - x.checked_at as age, x.failing_since, x.is_stale,
-  x.name as organization_name, null::text as document_name, null::text as user_group_name
-from collab.organizations x where x.in_catalog
-union all
-select 'user group', x.organization_id, null, null, x.organization_user_group_id, x.checked_at, now() - x.checked_at,
-  x.failing_since, x.is_stale, o.name, null, x.name
-from collab.user_groups x
-left join collab_store.organizations o using (organization_id)
-where x.in_catalog
-union all
-select 'document', x.organization_id, x.document_id, null, null, x.checked_at, now() - x.checked_at, x.failing_since, x.is_stale,
-  o.name, x.name, null
-from collab.documents x
-left join collab_store.organizations o using (organization_id)
-where x.in_catalog
+select case l.kind when 'group' then 'user group' else l.kind end as level, o.organization_id, d.document_id, null::text as annotation_id,
+  g.organization_user_group_id, l.checked_at, now() - l.checked_at as age, l.failing_since, l.is_stale,
+  o.name as organization_name, d.name as document_name, g.name as user_group_name
+from collab_store.checked_listings l
+join collab_store.organizations o using (organization_key)
+left join collab_store.documents d on l.kind = 'document' and d.document_key = l.scope_key
+left join collab_store.user_groups g on l.kind = 'group' and g.user_group_key = l.scope_key
+where l.active and o.active
 union all
 select 'annotation', x.organization_id, x.document_id, x.annotation_id, null, x.checked_at, now() - x.checked_at,
   x.failing_since, x.is_stale, o.name, d.name, null
@@ -224,22 +210,11 @@ select s.organization_id, s.level, count(*) filter (where s.in_catalog) as known
   count(*) filter (where not s.in_catalog) as not_in_catalog,
   count(*) filter (where s.in_catalog and s.is_refused) as refused
 from (
-  select x.organization_id, 'organization' as level, x.in_catalog, x.checked_at, x.is_stale, x.failing_since is not null as is_failing,
-    r.is_held, r.is_refused
-  from collab.organizations x
-  left join collab_store.disputed_listings r on r.kind = 'organization' and r.organization_id = x.organization_id
-  union all
-  select x.organization_id, 'user group', x.in_catalog, x.checked_at, x.is_stale, x.failing_since is not null,
-    r.is_held, r.is_refused
-  from collab.user_groups x
-  left join collab_store.disputed_listings r on r.kind = 'group' and r.organization_id = x.organization_id
-    and r.organization_user_group_id = x.organization_user_group_id
-  union all
-  select x.organization_id, 'document', x.in_catalog, x.checked_at, x.is_stale, x.failing_since is not null,
-    r.is_held, r.is_refused
-  from collab.documents x
-  left join collab_store.disputed_listings r on r.kind = 'document' and r.organization_id = x.organization_id
-    and r.document_id = x.document_id
+  select o.organization_id, case l.kind when 'group' then 'user group' else l.kind end as level, l.active and o.active as in_catalog,
+    l.checked_at, l.is_stale, l.failing_since is not null as is_failing, r.is_held, r.is_refused
+  from collab_store.checked_listings l
+  join collab_store.organizations o using (organization_key)
+  left join collab_store.disputed_listings r using (batch_key, kind, scope_key)
   union all
   select x.organization_id, 'annotation', x.in_catalog, x.checked_at, x.is_stale, x.failing_since is not null, false, false
   from collab.annotations x

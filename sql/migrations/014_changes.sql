@@ -65,10 +65,9 @@ begin
   for logged in
     select *
     from (values
-      ('organizations', 'organization', 'organization_key', null, 'organization_id, active, failing_since, name', of_catalog),
-      ('documents', 'document', 'document_key', null, 'document_id, active, failing_since, name', of_catalog),
-      ('user_groups', 'user_group', 'user_group_key', null, 'organization_user_group_id, active, failing_since, name',
-        of_catalog),
+      ('organizations', 'organization', 'organization_key', null, 'organization_id, active, name', of_catalog),
+      ('documents', 'document', 'document_key', null, 'document_id, active, name', of_catalog),
+      ('user_groups', 'user_group', 'user_group_key', null, 'organization_user_group_id, active, name', of_catalog),
       ('annotations', 'annotation', 'annotation_key', null, 'annotation_id, active, failing_since, comment_count, changed_at',
         of_catalog),
       ('users', 'user', 'organization_key', 'user_id',
@@ -126,6 +125,26 @@ begin
   end loop;
 end
 $$;
+
+-- failing_since of an organization, user group or document is that of its listing of users.
+create function collab_store.log_listings() returns trigger
+language plpgsql
+as $$
+begin
+  insert into collab_store.changes (object, change, lines, keys)
+  select case n.kind when 'group' then 'user_group' else n.kind end, 'edited', count(*)::integer, array_agg(n.scope_key)
+  from old_rows o join new_rows n using (batch_key, scope_no)
+  where o.failing_since is distinct from n.failing_since and n.operation = 'users'
+  group by n.kind;
+  if found then
+    perform pg_notify('collab_sync_changes', '');
+  end if;
+  return null;
+end
+$$;
+comment on function collab_store.log_listings() is 'Adds changes of failing_since to the feed of changes. For the trigger of listings.';
+create trigger log_updated after update on collab_store.listings
+referencing old table as old_rows new table as new_rows for each statement execute function collab_store.log_listings();
 
 -- The feed of changes returns rows as JSON text. Applying to_json to a view without the excluded columns takes two
 -- thirds of the time of to_jsonb, removal of the columns and conversion to text.

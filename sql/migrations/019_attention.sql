@@ -3,22 +3,11 @@
 -- read it. Each scope of the catalog is counted once: as held, else failing, else overdue.
 
 create view sync.open_holds as
-select h.held_id, h.organization_id, h.at, x.failing_since is not null as is_failing,
-  x.failing_since is null
-    and coalesce(collab_store.last_good_check(x.own_checked_at, b.checked_at) < (select kept_since from collab_store.promise), false) as is_overdue
+select h.held_id, h.organization_id, h.at, l.failing_since is not null as is_failing,
+  l.failing_since is null and coalesce(l.checked_at < (select kept_since from collab_store.promise), false) as is_overdue
 from sync.held h
-join collab_store.batches b using (batch_key)
-cross join lateral (
-  select o.own_checked_at, o.failing_since from collab_store.organizations o
-  where h.kind = 'organization' and o.organization_key = h.scope_key and o.active
-  union all
-  select d.own_checked_at, d.failing_since from collab_store.documents d
-  where h.kind = 'document' and d.document_key = h.scope_key and d.active
-  union all
-  select g.own_checked_at, g.failing_since from collab_store.user_groups g
-  where h.kind = 'group' and g.user_group_key = h.scope_key and g.active
-) x
-where h.resolved_at is null;
+join collab_store.checked_listings l using (batch_key, kind, scope_key)
+where h.resolved_at is null and l.active;
 comment on view sync.open_holds is 'Held removals of listings in the catalog that are pending approval.';
 comment on column sync.open_holds.held_id is 'As in sync.held.';
 comment on column sync.open_holds.organization_id is 'The organization of the listing.';

@@ -382,7 +382,7 @@ export interface ReportingEditsAndDeletions<V extends Values = PgValues> {
 /** One row per organization, user group, document and annotation of the catalog, with its last successful check. */
 export interface ReportingFreshness<V extends Values = PgValues> {
   /** What the row describes: organization, user group, document or annotation. */
-  level: string
+  level: string | null
   /** The service's organizationId. */
   organization_id: string
   /** The service's documentId, for documents and annotations. */

@@ -14,6 +14,7 @@ import { decideHeld } from '../../src/core/sync/held.ts'
 import type { Place } from '../../src/demo/layout.ts'
 import { buildCommand } from '../cli/built-command.ts'
 import type { BuiltCommand } from '../cli/built-command.ts'
+import { ageChecks } from '../helpers/age-checks.ts'
 import { endDirectly } from '../helpers/direct-run.ts'
 import { openLive } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
@@ -94,7 +95,7 @@ describe('of organizations', () => {
   })
 
   test('scopes without a good check within the promise', async () => {
-    await age(27)
+    await ageChecks(live.database, 27)
     const scopes = await one('select sum(scopes)::int from collab_store.checks where is_overdue')
     expect(await readAttention(live.database.pool)).toMatchObject([
       { kind: 'overdue', urgency: 'high', count: scopes, organizations: 3 },
@@ -109,7 +110,7 @@ describe('of organizations', () => {
     const run = await runWith({ kind: 'empty-list', match })
     const held = { kind: 'held', count: run['scopes_held'], path: '/held' }
     expect(await readAttention(live.database.pool)).toMatchObject([held])
-    await age(27)
+    await ageChecks(live.database, 27)
     expect(await kinds()).toEqual(['overdue', 'held'])
     await expectEachScopeOnce()
     await runWith(
@@ -120,7 +121,7 @@ describe('of organizations', () => {
       { kind: 'failing', organizations: 1 },
       held,
     ])
-    await age(27)
+    await ageChecks(live.database, 27)
     expect(await kinds()).toEqual(['overdue', 'failing', 'held'])
     await expectEachScopeOnce()
     await recover()
@@ -352,21 +353,6 @@ async function recover(): Promise<void> {
 async function load(isWanted: (line: CatalogLine) => boolean, acceptsAll = true): Promise<void> {
   const source = listSource('test', [...catalogLines(live.world)].filter(isWanted))
   await importCatalog(live.database.pool, source, { prune: true, acceptsAll })
-}
-
-/** Lets hours pass for all checks. */
-async function age(hours: number): Promise<void> {
-  for (const [table, column] of [
-    ['batches', 'checked_at'],
-    ['organizations', 'own_checked_at'],
-    ['documents', 'own_checked_at'],
-    ['user_groups', 'own_checked_at'],
-    ['annotations', 'own_checked_at'],
-  ])
-    await live.database.pool.query(
-      `update collab_store.${table} set ${column} = ${column} - make_interval(hours => $1)`,
-      [hours],
-    )
 }
 
 /** If every scope has a problem, the counts add up to all scopes: no scope is counted twice. */

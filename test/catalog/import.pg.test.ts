@@ -343,14 +343,16 @@ test('a deadlock with a run repeats the merge, without reading the source again'
   await load([ANNOTATION, { organizationId: 'b' }])
   const other = await database.pool.connect()
   await other.query('begin')
-  await other.query(`update collab_store.documents set body_digest = '\\x00'`)
+  await other.query(
+    `update collab_store.listings set body_digest = '\\x00' where kind = 'document'`,
+  )
   let reads = 0
   const source = sourceOf([{ organizationId: 'b' }])
   const counted = { ...source, lines: () => ((reads += 1), source.lines()) }
   const importing = importCatalog(database.pool, counted, { prune: true })
   // Let the import deactivate the organization, then wait for the document; then ask for the organization.
   await untilWaiting()
-  await other.query(`update collab_store.organizations set body_digest = '\\x00'`).then(
+  await other.query(`update collab_store.organizations set name = 'x'`).then(
     () => other.query('commit'),
     () => other.query('rollback'),
   )
@@ -412,7 +414,7 @@ const CATALOG = `
   union all select organization_id || '#' || organization_user_group_id, active from collab.user_groups`
 
 /** Where every row lies and which transaction wrote it: any write shows. */
-const STAMPS = ['organizations', 'batches', 'documents', 'annotations', 'user_groups']
+const STAMPS = ['organizations', 'batches', 'documents', 'annotations', 'user_groups', 'listings']
   .map((table) => `select '${table}', ctid::text, xmin::text from collab_store.${table}`)
   .join(' union all ')
 
@@ -420,12 +422,17 @@ const STAMPS = ['organizations', 'batches', 'documents', 'annotations', 'user_gr
 async function expectConsistent(): Promise<void> {
   const faults = await rowsOf(`
     with scopes as (
-      select organization_key, 'users' as operation, batch_key, scope_no, active from collab_store.documents
+      select o.organization_key, l.operation, l.batch_key, l.scope_no, o.active
+      from collab_store.organizations o
+      left join collab_store.listings l on l.kind = 'organization' and l.scope_key = o.organization_key and l.active = o.active
       union all
-      select organization_key, 'users', batch_key, scope_no, active from collab_store.user_groups
+      select d.organization_key, l.operation, l.batch_key, l.scope_no, d.active
+      from collab_store.documents d
+      left join collab_store.listings l on l.kind = 'document' and l.scope_key = d.document_key and l.active = d.active
       union all
-      select organization_key, 'users', batch_key, 0, active from collab_store.organizations
-      join collab_store.batches using (organization_key) where operation = 'users' and batch_no = 0
+      select g.organization_key, l.operation, l.batch_key, l.scope_no, g.active
+      from collab_store.user_groups g
+      left join collab_store.listings l on l.kind = 'group' and l.scope_key = g.user_group_key and l.active = g.active
       union all
       select organization_key, 'comments', a.batch_key, a.scope_no, a.active
       from collab_store.annotations a join collab_store.documents using (document_key)

@@ -121,8 +121,8 @@ test('held listings are paged in the order they were held, without those that wa
       insert into collab_store.batches (organization_key, batch_no, operation)
       select organization_key, 0, 'users' from o returning batch_key, organization_key
     )
-    insert into collab_store.documents (organization_key, batch_key, scope_no, document_id)
-    select organization_key, batch_key, n, 'd' || n from b cross join generate_series(1, 60) n`,
+    insert into collab_store.listings (batch_key, scope_no, operation, kind, scope_key)
+    select batch_key, n, 'users', 'document', n from b cross join generate_series(1, 60) n`,
   )
   await addHeld(runId, 1, 20)
   await database.pool.query(

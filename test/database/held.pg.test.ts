@@ -12,8 +12,8 @@ beforeAll(async () => {
   database = await createTestDatabase()
   batchKey = await addBatch(database.pool)
   await database.pool.query(
-    `insert into collab_store.documents (organization_key, batch_key, scope_no, document_id)
-    select organization_key, batch_key, n, 'd' || n from collab_store.batches cross join generate_series(1, 4) n`,
+    `insert into collab_store.listings (batch_key, scope_no, operation, kind, scope_key)
+    select batch_key, n, 'users', 'document', n from collab_store.batches cross join generate_series(1, 4) n`,
   )
 })
 afterAll(() => database?.drop())
@@ -149,10 +149,9 @@ describe('a listing that is held', () => {
     expect(await places('o')).toHaveLength(2)
     expect(await places('p')).toEqual([])
     const setActive = (active: boolean) =>
-      database.pool.query(
-        `update collab_store.documents set active = $1 where document_id = 'd3'`,
-        [active],
-      )
+      database.pool.query(`update collab_store.listings set active = $1 where scope_key = 3`, [
+        active,
+      ])
     await setActive(false)
     expect((await list(null, null, 10)).map(({ documentId }) => documentId)).toEqual(['d1', 'd4'])
     expect(await count(runId)).toEqual({ listings: 1, people: 2 })

@@ -9,10 +9,10 @@ export async function fillComments(
     insert into collab_store.organizations (organization_id) values ('o');
     insert into collab_store.batches (organization_key, batch_no, operation)
     select organization_key, 0, 'comments' from collab_store.organizations;
-    insert into collab_store.documents (organization_key, batch_key, scope_no, document_id)
-    select organization_key, batch_key, 0, 'd' from collab_store.batches;
+    insert into collab_store.documents (organization_key, document_id)
+    select organization_key, 'd' from collab_store.organizations;
     insert into collab_store.annotations (document_key, batch_key, scope_no, annotation_id)
-    select document_key, batch_key, 0, 'a' || n from collab_store.documents, generate_series(1, 1000) n`)
+    select document_key, batch_key, 0, 'a' || n from collab_store.documents, collab_store.batches, generate_series(1, 1000) n`)
   await database.pool.query(
     `insert into collab_store.comments (organization_key, annotation_key, comment_id, last_updated, first_seen_at, changed_at,
       version_at, version, digest, change, status, type, author_user_id, author_name, author_email, comment_text, comment_html)

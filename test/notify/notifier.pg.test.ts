@@ -9,17 +9,20 @@ const { told, types, sql, watchSince, check } = on
 beforeEach(async () => {
   await sql(`insert into collab_store.organizations (organization_id) values ('acme')`)
   await sql(
-    `insert into collab_store.batches (organization_key, operation, batch_no, scopes, checked_at)
-    select organization_key, 'users', 0, 10, now() from collab_store.organizations`,
+    `with batch as (
+      insert into collab_store.batches (organization_key, operation, batch_no, scopes, checked_at)
+      select organization_key, 'users', 0, 10, now() from collab_store.organizations
+      returning batch_key, organization_key
+    )
+    insert into collab_store.listings (batch_key, scope_no, operation, kind, scope_key)
+    select batch_key, 0, 'users', 'organization', organization_key from batch`,
   )
 })
 
 /** The listing of the organization fails, in a run that has finished. */
 async function failListing(trigger = 'cli'): Promise<void> {
   const runId = await on.rig.endedRun({ status: 'partial', trigger, failed: 1 })
-  await sql(
-    `update collab_store.organizations set own_checked_at = '-infinity', failing_since = now()`,
-  )
+  await sql(`update collab_store.listings set own_checked_at = '-infinity', failing_since = now()`)
   await sql(
     `insert into sync.failures (run_id, batch_key, scope_no, operation, attempts)
     select $1, batch_key, 0, 'users', 1 from collab_store.batches`,
@@ -266,7 +269,7 @@ describe('an open problem', () => {
     await failListing('refresh')
     await check()
     expect(types()).toEqual([])
-    await sql(`update collab_store.organizations set own_checked_at = now() - interval '27 hours'`)
+    await sql(`update collab_store.listings set own_checked_at = now() - interval '27 hours'`)
     await check()
     expect(types()).toEqual(['scopes.failing'])
   })
@@ -287,7 +290,7 @@ describe('an open problem', () => {
 test('a resolution excepts listings with a held removal only while one is held', async () => {
   const recovered = () => told().filter(({ type }) => type === 'scopes.recovered')
   const succeed = () =>
-    sql(`update collab_store.organizations set failing_since = null, own_checked_at = now()`)
+    sql(`update collab_store.listings set failing_since = null, own_checked_at = now()`)
   await failListing()
   await check()
   for (const name of ['since', 'latest'])

@@ -55,8 +55,7 @@ test('history that ended before the time is deleted, in as many steps as a table
       case when v % 2 = 1 then now() - interval '500 days' else now() - interval '1 day' end
     from generate_series(1, 20000) c, generate_series(1, 4) v;
     insert into collab_store.organizations (organization_id) values ('o');
-    insert into collab_store.batches (organization_key, batch_no, operation) values (1, 0, 'users');
-    insert into collab_store.documents (organization_key, batch_key, scope_no, document_id) values (1, 1, 1, 'd');
+    insert into collab_store.documents (organization_key, document_id) values (1, 'd');
     insert into collab_store.past_memberships (document_key, joined_at, removed_at, user_id)
     select 1, now() - interval '3 years', now() - make_interval(days => n), 'u' from generate_series(390, 410) n;
     insert into sync.catalog_imports (source, requested_by, state, last_seen_at)

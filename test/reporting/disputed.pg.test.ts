@@ -52,10 +52,9 @@ test('a held listing is held and not stale, however old its last good check is',
     await client.query(
       `update collab_store.batches set checked_at = checked_at - interval '3 days' where operation = 'users'`,
     )
-    for (const table of ['organizations', 'documents', 'user_groups'])
-      await client.query(
-        `update collab_store.${table} set own_checked_at = own_checked_at - interval '3 days' where own_checked_at is not null`,
-      )
+    await client.query(
+      `update collab_store.listings set own_checked_at = own_checked_at - interval '3 days' where own_checked_at is not null`,
+    )
     const { rows } = await client.query(
       `select sum(held)::int = sum(known)::int as is_held, sum(stale)::int as stale from reporting.coverage
       where organization_id = $1 and level in ('document', 'user group', 'organization')`,

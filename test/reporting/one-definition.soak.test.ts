@@ -186,9 +186,7 @@ test('a command whose FRESHNESS_PROMISE is not that of the database does nothing
 async function rowVersions(): Promise<string[]> {
   const rows = await ask(`
     select name || xmin as version from (
-      select 'o' || organization_id || ' ' as name, xmin from collab_store.organizations
-      union all select 'g' || user_group_key || ' ', xmin from collab_store.user_groups
-      union all select 'd' || document_key || ' ', xmin from collab_store.documents
+      select kind || scope_key || ' ' as name, xmin from collab_store.listings
       union all select 'a' || annotation_key || ' ', xmin from collab_store.annotations
     ) x order by 1`)
   return rows.map(({ version }) => version)

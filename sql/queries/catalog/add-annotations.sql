@@ -1,4 +1,4 @@
--- Adds new annotations; own_checked_at as in add-user-groups. With continuous refresh, a few are checked next. Those of
+-- Adds new annotations; own_checked_at as in add-listings. With continuous refresh, a few are checked next. Those of
 -- a large import remain unchecked batches, because they would delay all others.
 -- Params: none.
 -- Never null: scopes.

@@ -1,21 +1,12 @@
--- Adds new user groups. In an existing batch, the batch's time of the last check does not apply to them, because a run
--- in progress has not fetched them.
+-- Adds user groups that a line names and the catalog lacks.
 -- Params: none.
--- Never null: scopes.
-with added as (
-  insert into collab_store.user_groups
-    (organization_key, batch_key, scope_no, own_checked_at, organization_user_group_id, name)
-  select s.organization_key, b.batch_key, s.number % 256,
-    case when b.batch_no * 256 < o.users_scopes then timestamptz '-infinity' end, s.id, n.name
-  from import_new_users_scopes s
-  join collab_store.organizations o using (organization_key)
-  join collab_store.batches b on b.organization_key = s.organization_key
-    and b.operation = 'users' and b.batch_no = s.number / 256
-  left join import_names n on n.kind = 'user_group' and n.organization_id = o.organization_id and n.id = s.id
-  where s.kind = 1
-  order by s.organization_key, s.number
-  returning batch_key
-), touched as (
-  insert into import_touched_batches select distinct batch_key from added
+insert into collab_store.user_groups (organization_key, organization_user_group_id, name)
+select i.organization_key, i.organization_user_group_id, n.name
+from import_user_groups i
+join collab_store.organizations o using (organization_key)
+left join import_names n on n.kind = 'user_group' and n.organization_id = o.organization_id and n.id = i.organization_user_group_id
+where not exists (
+  select from collab_store.user_groups g
+  where g.organization_key = i.organization_key and g.organization_user_group_id = i.organization_user_group_id
 )
-select count(*) as scopes from added;
+order by i.organization_key, i.organization_user_group_id collate "C";

@@ -4,12 +4,12 @@ update collab_store.organizations o
 set users_scopes = n.users_scopes, comments_scopes = n.comments_scopes
 from (
   select x.organization_key,
-    greatest(x.users_scopes, 1) + coalesce(u.scopes, 0) as users_scopes,
+    x.users_scopes + coalesce(u.scopes, 0) as users_scopes,
     x.comments_scopes + coalesce(c.scopes, 0) as comments_scopes
   from collab_store.organizations x
   left join (
     select organization_key, count(*)::integer as scopes
-    from import_new_users_scopes group by organization_key
+    from import_new_listings group by organization_key
   ) u using (organization_key)
   left join (
     select organization_key, count(*)::integer as scopes

@@ -7,7 +7,7 @@ join sync.catalog_lacking l using (import_id)
 cross join lateral unnest(l.keys) with ordinality k (key, position)
 left join collab_store.annotations a on l.kind = 'annotation' and a.annotation_key = k.key
 left join collab_store.documents d on d.document_key = case l.kind when 'document' then k.key else a.document_key end
-left join collab_store.user_groups g on l.kind = 'user_group' and g.user_group_key = k.key
+left join collab_store.user_groups g on l.kind = 'group' and g.user_group_key = k.key
 join collab_store.organizations o
   on o.organization_key = case l.kind when 'organization' then k.key else coalesce(d.organization_key, g.organization_key) end
 where i.state = 'held' and (l.lacking_id, k.position) > (coalesce($1, 0), coalesce($2, 0))

@@ -11,7 +11,7 @@ join collab_store.organizations o using (organization_key)
 where d.active and not exists (
   select from import_lines i where i.organization_id = o.organization_id and i.document_id = d.document_id)
 union all
-select 'user_group', o.organization_key, g.user_group_key
+select 'group', o.organization_key, g.user_group_key
 from collab_store.user_groups g
 join collab_store.organizations o using (organization_key)
 where g.active and not exists (

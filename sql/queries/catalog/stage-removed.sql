@@ -5,7 +5,7 @@ select 'organization', organization_key from collab_store.organizations where or
 union
 select 'document', document_key from collab_store.documents where organization_key = any($1) or document_key = any($2)
 union
-select 'user_group', user_group_key
+select 'group', user_group_key
 from collab_store.user_groups where organization_key = any($1) or user_group_key = any($4)
 union
 select 'annotation', a.annotation_key

@@ -12,7 +12,7 @@ with held as (
   from import_documents i
   join collab_store.documents d using (organization_key, document_id)
   union all
-  select 'user_group', g.user_group_key
+  select 'group', g.user_group_key
   from import_user_groups i
   join collab_store.user_groups g using (organization_key, organization_user_group_id)
   union all

@@ -3,8 +3,8 @@
 -- Params: $1 batchKey, $2 userId, $3 pseudonym.
 with renamed as (
   delete from collab_store.document_users m
-  using collab_store.documents p
-  where p.document_key = m.document_key and p.batch_key = $1 and m.user_id = $2
+  using collab_store.listings l
+  where l.batch_key = $1 and l.kind = 'document' and l.scope_key = m.document_key and m.user_id = $2
   returning m.*
 )
 insert into collab_store.document_users as e (document_key, first_seen_at, joined_at, removed_at, user_id)

@@ -3,8 +3,8 @@
 -- Params: $1 batchKey, $2 userId, $3 pseudonym.
 with renamed as (
   delete from collab_store.user_group_members m
-  using collab_store.user_groups p
-  where p.user_group_key = m.user_group_key and p.batch_key = $1 and m.user_id = $2
+  using collab_store.listings l
+  where l.batch_key = $1 and l.kind = 'group' and l.scope_key = m.user_group_key and m.user_id = $2
   returning m.*
 )
 insert into collab_store.user_group_members as e (user_group_key, first_seen_at, joined_at, removed_at, user_id)

@@ -13,22 +13,23 @@ with wanted as (
   where 'comments' = any($2) and o.organization_id = any($3) and d.document_id = $4
     and case when $5::text is null then a.active else a.annotation_id = $5 end
   union all
-  select d.organization_key, d.batch_key, d.scope_no
-  from collab_store.documents d
-  join collab_store.organizations o using (organization_key)
-  where 'users' = any($2) and o.organization_id = any($3) and d.document_id = $4
-  union all
-  select g.organization_key, g.batch_key, g.scope_no
-  from collab_store.user_groups g
-  join collab_store.organizations o using (organization_key)
-  where ($3::text[] is null or o.organization_id = any($3)) and g.organization_user_group_id = any($6::text[])
-  union all
-  -- An organization itself is scope 0 of its first batch of users.
-  select b.organization_key, b.batch_key, 0
-  from collab_store.batches b
-  join collab_store.organizations o using (organization_key)
-  where $7::boolean and b.operation = 'users' and b.batch_no = 0
-    and case when $3::text[] is null then o.active else o.organization_id = any($3) end
+  select n.organization_key, l.batch_key, l.scope_no
+  from (
+    select d.organization_key, 'document' as kind, d.document_key as scope_key
+    from collab_store.documents d
+    join collab_store.organizations o using (organization_key)
+    where 'users' = any($2) and o.organization_id = any($3) and d.document_id = $4
+    union all
+    select g.organization_key, 'group', g.user_group_key
+    from collab_store.user_groups g
+    join collab_store.organizations o using (organization_key)
+    where ($3::text[] is null or o.organization_id = any($3)) and g.organization_user_group_id = any($6::text[])
+    union all
+    select organization_key, 'organization', organization_key
+    from collab_store.organizations
+    where $7::boolean and case when $3::text[] is null then active else organization_id = any($3) end
+  ) n
+  join collab_store.listings l on l.kind = n.kind and l.scope_key = n.scope_key and l.operation = 'users'
   union all
   select b.organization_key, x.batch_key, x.scope_no
   from sync.failing_scopes x

@@ -4,13 +4,11 @@
 -- Params: $1 refused (organization keys).
 -- Never null: operation, organization_id.
 -- Typed as: operation collab_store.batches.operation.
-(select b.operation, o.organization_id, null::text as document_id, null::text as annotation_id
-from collab_store.batches b
+(select l.operation, o.organization_id, null::text as document_id, null::text as annotation_id
+from collab_store.checked_listings l
 join collab_store.organizations o using (organization_key)
-where b.operation = 'users' and b.batch_no = 0 and o.active
-  and collab_store.last_good_check(o.own_checked_at, b.checked_at) is not null
-order by o.organization_key = any($1), o.failing_since is not null,
-  collab_store.last_good_check(o.own_checked_at, b.checked_at) desc
+where l.operation = 'users' and l.kind = 'organization' and o.active and l.checked_at is not null
+order by o.organization_key = any($1), l.failing_since is not null, l.checked_at desc
 limit 1)
 union all
 (select b.operation, o.organization_id, a.document_id, a.annotation_id

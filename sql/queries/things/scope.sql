@@ -4,14 +4,14 @@
 -- Never null: organization_key, key, active, in_catalog, is_stale, users, annotations, comments, failing, authors, is_erasing.
 with place as (
   select o.organization_key, coalesce(g.user_group_key, a.annotation_key, d.document_key, o.organization_key) as key,
-    coalesce(g.batch_key, a.batch_key, d.batch_key, b.batch_key) as batch_key, d.document_key, a.annotation_key,
-    coalesce(g.record_count, d.record_count, o.record_count) as users, a.first_comment_at, a.last_comment_at, a.first_answer_at,
+    coalesce(a.batch_key, l.batch_key) as batch_key, d.document_key, a.annotation_key, l.record_count as users, a.first_comment_at, a.last_comment_at, a.first_answer_at,
     a.changed_at, coalesce(a.authors, '{}') as authors
   from collab_store.organizations o
-  join collab_store.batches b on b.organization_key = o.organization_key and b.operation = 'users' and b.batch_no = 0
   left join collab_store.user_groups g on g.organization_key = o.organization_key and g.organization_user_group_id = $4
   left join collab_store.documents d on d.organization_key = o.organization_key and d.document_id = $2
   left join collab_store.annotations a on a.document_key = d.document_key and a.annotation_id = $3
+  join collab_store.listings l on l.operation = 'users' and l.scope_key = coalesce(g.user_group_key, d.document_key, o.organization_key)
+    and l.kind = case when g.user_group_key is not null then 'group' when d.document_key is not null then 'document' else 'organization' end
   where o.organization_id = $1
 )
 select p.organization_key, p.key, s.name, s.active, s.in_catalog, s.checked_at, s.failing_since, s.is_stale, p.users,

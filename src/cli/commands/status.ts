@@ -163,5 +163,5 @@ function describeWorkers(workers: readonly WorkerReport[]): string {
 }
 
 function describeFrozen({ workerId }: WorkerReport): string {
-  return paint.yellow(`${workerId} has no heartbeat and an open transaction`)
+  return paint.yellow(`${workerId} has no heartbeat and an open transaction: resume or end it`)
 }

@@ -34,50 +34,48 @@ export async function readScopes(
 /** Lets scopes keep the time of their last good check, before their batch's time moves on, and whether this try, at `at`, failed. */
 export async function keepCheck(
   client: Client,
+  batchKey: number,
   scopes: readonly BatchScope[],
   { isFailing, at }: { isFailing: boolean; at: Date },
 ): Promise<void> {
   if (scopes.length > 0)
-    await statements.keepCheck.run(client, { ...keysByKind(scopes), isFailing, at })
+    await statements.keepCheck.run(client, { batchKey, ...numbersOf(scopes), isFailing, at })
 }
 
 /** Sets the own time of check of scopes that were checked well; null gives them back to their batch. */
 export async function setCheck(
   client: Client,
+  batchKey: number,
   scopes: readonly BatchScope[],
   at: Date | null,
 ): Promise<void> {
-  if (scopes.length > 0) await statements.setCheck.run(client, { ...keysByKind(scopes), at })
+  if (scopes.length > 0)
+    await statements.setCheck.run(client, { batchKey, ...numbersOf(scopes), at })
 }
 
-function keysByKind(scopes: readonly BatchScope[]) {
-  const keysOf = (kind: ScopeKind) =>
-    scopes.filter((scope) => scope.kind === kind).map(({ key }) => key)
-  return {
-    organizationKeys: keysOf('organization'),
-    groupKeys: keysOf('group'),
-    documentKeys: keysOf('document'),
-    annotationKeys: keysOf('annotation'),
-  }
+function numbersOf(scopes: readonly Pick<BatchScope, 'scopeNo'>[]) {
+  return { scopeNos: scopes.map(({ scopeNo }) => scopeNo) }
 }
 
 /** What is now known of the response of a scope; digests are null where the next one must be compared in any case. */
 export interface KnownResponse {
-  readonly scope: Pick<BatchScope, 'kind' | 'key'>
+  readonly scope: Pick<BatchScope, 'scopeNo' | 'key'>
   readonly recordCount: number
   readonly bodyDigest: Buffer | null
   readonly contentDigest: Buffer | null
 }
 
-/** Stores what is known of listings of users now. */
+/** Stores what is known of listings of a batch now. */
 export async function storeListings(
   client: Client,
+  batchKey: number,
   listings: readonly KnownResponse[],
 ): Promise<void> {
   if (listings.length === 0) return
   await statements.storeListings.run(client, {
-    kinds: listings.map(({ scope }) => scope.kind),
-    users: listings.map(({ recordCount }) => recordCount),
+    batchKey,
+    ...numbersOf(listings.map(({ scope }) => scope)),
+    recordCounts: listings.map(({ recordCount }) => recordCount),
     ...responseColumns(listings),
   })
 }
@@ -105,13 +103,13 @@ export async function storeAnnotations(
     at,
     activeAts: annotations.map(({ activeAt }) => activeAt),
     recentS: RECENT_S,
+    keys: annotations.map(({ scope }) => scope.key),
     ...responseColumns(annotations),
   })
 }
 
 function responseColumns(known: readonly KnownResponse[]) {
   return {
-    keys: known.map(({ scope }) => scope.key),
     bodyDigests: known.map(({ bodyDigest }) => bodyDigest),
     contentDigests: known.map(({ contentDigest }) => contentDigest),
   }

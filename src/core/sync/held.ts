@@ -169,7 +169,7 @@ async function decideOne(
 
 /** Takes the missing users out of the listing, if they are still in it. @returns these users */
 async function removeMissing(client: Client, held: TakenHold): Promise<readonly string[]> {
-  const { kind, scopeKey: key, missingUserIds, now } = held
+  const { kind, scopeKey: key, batchKey, scopeNo, missingUserIds, now } = held
   const members = [...((await readListings(client, kind, [key])).get(key) ?? [])]
   const present = new Set(members.flatMap(([userId, hasLeft]) => (hasLeft ? [] : [userId])))
   const leaving = missingUserIds.filter((userId) => present.has(userId))
@@ -181,6 +181,6 @@ async function removeMissing(client: Client, held: TakenHold): Promise<readonly 
   // Without digests, the next run reads the listing even if it is the same.
   const forgotten = { bodyDigest: null, contentDigest: null }
   const recordCount = present.size - leaving.length
-  await storeListings(client, [{ scope: { kind, key }, recordCount, ...forgotten }])
+  await storeListings(client, batchKey, [{ scope: { scopeNo, key }, recordCount, ...forgotten }])
   return leaving
 }

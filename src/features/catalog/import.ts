@@ -197,13 +197,13 @@ async function merge(client: Client, prune: boolean): Promise<CatalogChanges> {
   const organizations = await catalog.addOrganizations.run(client)
   await catalog.stageUserGroups.run(client)
   await catalog.stageDocuments.run(client)
-  await catalog.numberUsersScopes.run(client)
-  await catalog.addUsersBatches.run(client)
-  const userGroups = (await catalog.addUserGroups.one(client)).scopes
-  const documents = (await catalog.addDocuments.one(client)).scopes
+  const userGroups = await catalog.addUserGroups.run(client)
+  const documents = await catalog.addDocuments.run(client)
   await catalog.stageAnnotations.run(client)
+  await catalog.numberListings.run(client)
   await catalog.numberAnnotations.run(client)
-  await catalog.addCommentsBatches.run(client)
+  await catalog.addBatches.run(client)
+  await catalog.addListings.run(client)
   const annotations = (await catalog.addAnnotations.one(client)).scopes
 
   const gone = prune ? await deactivateLacking(client) : NO_CHANGES

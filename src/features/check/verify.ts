@@ -84,11 +84,13 @@ export async function verify(
   try {
     const { calls } = await fetchEach(context, requested, async (place, result) => {
       const { batchKey, operation } = place
-      const { kind, key } = place.scope
       if (result.outcome === 'unchanged') throw new Error('A scope without digests is unchanged.')
       if (result.outcome === 'failed') return failed(place, result.error)
       if (result.incomplete !== null) return failed(place, result.incomplete)
-      const check = await statements.readCheck.first(database, { batchKey, kind, key })
+      const check = await statements.readCheck.first(database, {
+        batchKey,
+        scopeNo: place.scope.scopeNo,
+      })
       const checkedAt = check?.checkedAt ?? null
       const compared = await compareContents(database, result, checkedAt)
       counts.scopes += 1

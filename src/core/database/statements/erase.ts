@@ -7,7 +7,7 @@ export const analyze = new Statement<null, { statement: string }>('erase/analyze
   neverNull: 'statement',
 })
 
-/** Batches of users scopes whose listings contain a user, in the order of their keys. */
+/** Batches of listings that contain a user, in the order of their keys. */
 export const batchesOfMember = new Statement<
   { organizationKeys: readonly number[]; userId: string },
   { batchKey: number }

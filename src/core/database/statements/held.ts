@@ -158,6 +158,8 @@ export const take = new Statement<
   {
     kind: 'organization' | 'document' | 'group'
     scopeKey: number
+    batchKey: number
+    scopeNo: number
     organizationId: string
     documentId: string | null
     organizationUserGroupId: string | null
@@ -166,6 +168,7 @@ export const take = new Statement<
   }
 >('held/take', {
   parameters: 'heldId runId',
-  columns: 'kind scopeKey organizationId documentId organizationUserGroupId missingUserIds now',
-  neverNull: 'now',
+  columns:
+    'kind scopeKey batchKey scopeNo organizationId documentId organizationUserGroupId missingUserIds now',
+  neverNull: 'kind scopeKey batchKey scopeNo organizationId missingUserIds now',
 })

@@ -55,18 +55,9 @@ export const freshness = new Statement<
 
 /** For scopes without a successful check this time, keeps the time of their last successful check and whether this check failed. Unchanged values are not written, so that a scope that fails every night costs nothing here. */
 export const keepCheck = new Statement<
-  {
-    organizationKeys: readonly number[]
-    groupKeys: readonly number[]
-    documentKeys: readonly number[]
-    annotationKeys: readonly number[]
-    isFailing: boolean
-    at: Date
-  },
+  { batchKey: number; scopeNos: readonly number[]; isFailing: boolean; at: Date },
   null
->('scopes/keep-check', {
-  parameters: 'organizationKeys groupKeys documentKeys annotationKeys isFailing at',
-})
+>('scopes/keep-check', { parameters: 'batchKey scopeNos isFailing at' })
 
 /** For each operation, the scope with the most recent successful check, so that the service accepted key and token for it. For users, an organization's listing. Scopes of organizations refused now come last, because the refusal may concern only the organization, followed by scopes whose last check failed. */
 export const lastSuccessful = new Statement<
@@ -96,21 +87,15 @@ export const lockBatch = new Statement<
 
 /** Time of the last successful check of a scope; null if there was none. */
 export const readCheck = new Statement<
-  { batchKey: number; kind: string; key: number },
+  { batchKey: number; scopeNo: number },
   { checkedAt: Date | null }
->('scopes/read-check', { parameters: 'batchKey kind key', columns: 'checkedAt' })
+>('scopes/read-check', { parameters: 'batchKey scopeNo', columns: 'checkedAt' })
 
 /** Sets the check time of scopes that differ from their batch; null makes the batch's time apply again. */
 export const setCheck = new Statement<
-  {
-    organizationKeys: readonly number[]
-    groupKeys: readonly number[]
-    documentKeys: readonly number[]
-    annotationKeys: readonly number[]
-    at: Date | null
-  },
+  { batchKey: number; scopeNos: readonly number[]; at: Date | null },
   null
->('scopes/set-check', { parameters: 'organizationKeys groupKeys documentKeys annotationKeys at' })
+>('scopes/set-check', { parameters: 'batchKey scopeNos at' })
 
 /** Stores facts about annotations whose response changed something or could not be stored completely (digests null). Runs after the comments are written, because the facts of a thread come from them. Continuous refresh polls recently changed threads more often. */
 export const storeAnnotations = new Statement<
@@ -129,25 +114,27 @@ export const storeAnnotations = new Statement<
   parameters: 'keys liveComments bodyDigests contentDigests isChanged at activeAts recentS',
 })
 
-/** Stores facts about listings whose response was stored: number of users and digests. */
+/** Stores facts about listings whose response was stored: number of records and digests. */
 export const storeListings = new Statement<
   {
-    kinds: readonly string[]
-    keys: readonly number[]
-    users: readonly number[]
+    batchKey: number
+    scopeNos: readonly number[]
+    recordCounts: readonly number[]
     bodyDigests: readonly (Buffer | null)[]
     contentDigests: readonly (Buffer | null)[]
   },
   null
->('scopes/store-listings', { parameters: 'kinds keys users bodyDigests contentDigests' })
+>('scopes/store-listings', {
+  parameters: 'batchKey scopeNos recordCounts bodyDigests contentDigests',
+})
 
-/** Records that users of an organization were written from a scope outside its first users batch. An older response to its own listing is then discarded, and the next one is compared even if it equals the last stored one. No row if a newer claim has written to that batch already. */
+/** Records that users of an organization were written from a scope outside the batch of its own listing. An older response to that listing is then discarded, and the next one is compared even if it equals the last stored one. No row if a newer claim has written to that batch already. */
 export const touchHeadBatch = new Statement<
   { organizationKey: number; claimNo: number },
   { batchKey: number }
 >('scopes/touch-head-batch', { parameters: 'organizationKey claimNo', columns: 'batchKey' })
 
-/** The listings of a users batch: the organization's own (scope 0 of batch 0), user groups and documents. Each has the IDs for the call and facts about its last stored response. key is internal, scope_no is the position in the batch, record_count the number of live records. has_rows is false if nothing was ever stored for it: rows are stored for a listing that contained users, and for one whose last response was stored completely. has_own_check is true if its check time differs from its batch's, is_failing if its last check failed. */
+/** The listings of a users batch: those of the organization, of user groups and of documents. Each has the IDs for the call and facts about its last stored response. key is internal, scope_no is the position in the batch, record_count the number of live records. has_rows is false if nothing was ever stored for it: rows are stored for a listing that contained users, and for one whose last response was stored completely. has_own_check is true if its check time differs from its batch's, is_failing if its last check failed. */
 export const usersOfBatch = new Statement<
   { batchKey: number },
   {

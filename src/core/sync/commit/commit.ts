@@ -134,11 +134,11 @@ async function noteChecks(
   const differing = good.filter(({ hasOwnCheck }) => hasOwnCheck)
   const { at } = claim
   const kept = [...held, ...differing.filter((scope) => parts.has(scope))]
-  await keepCheck(client, failed, { isFailing: true, at })
-  await keepCheck(client, kept, { isFailing: false, at })
-  if (claim.onlyScopes === null) return setCheck(client, differing, null)
+  await keepCheck(client, batchKey, failed, { isFailing: true, at })
+  await keepCheck(client, batchKey, kept, { isFailing: false, at })
+  if (claim.onlyScopes === null) return setCheck(client, batchKey, differing, null)
   const whole = good.filter((scope) => !parts.has(scope))
-  await setCheck(client, whole, claim.claimedAt)
+  await setCheck(client, batchKey, whole, claim.claimedAt)
 }
 
 function isOfPart(result: FetchedResult): boolean {

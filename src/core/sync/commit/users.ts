@@ -63,7 +63,7 @@ export async function commitUsers(
     await users.emptyAddresses.run(client, { organizationKey, emails })
   counts.usersRemoved += left
   counts.usersWritten += left + put
-  await storeListings(client, listings.map(knownListingOf))
+  await storeListings(client, committing.batchKey, listings.map(knownListingOf))
   const changedIds = new Set(rows.map(({ userId }) => userId))
   countRecords(committing, results, listings, stored, changedIds)
   return listings
