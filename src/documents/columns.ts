@@ -1,4 +1,5 @@
 import type { Action } from './action.ts'
+import type { AttentionByKind } from './attention.ts'
 import {
   count,
   describeFailure,
@@ -74,6 +75,15 @@ export const STATUS_TONES: Readonly<Record<RunStatus, Tone>> = {
 }
 
 export const URGENCY_TONES = { high: 'bad', medium: 'warn', low: 'info' } as const
+
+/** `acme (8), globex (3) and 2 more`: organizations with their counts, the highest first. */
+export function organizationsOf({ organizations, first }: AttentionByKind): Value {
+  const list = first.map(({ organizationId, count: n }) => ({
+    words: [{ ids: { organizationId } }, `(${count(n)})`],
+  }))
+  const more = organizations - first.length
+  return { words: [{ list }, ...(more > 0 ? [`and ${count(more)} more`] : [])] }
+}
 
 /** The status of a run in its colour. */
 export function statusOf(run: Pick<Run, 'status' | 'stopping'>) {

@@ -1,5 +1,4 @@
 import { STATUS_CODES } from 'node:http'
-import type { AttentionByKind } from './attention.ts'
 import type { Freshness } from './freshness.ts'
 import type { Failure, FailuresByState, Run, RunDetails } from './run.ts'
 import { describeScope } from './scope.ts'
@@ -16,16 +15,6 @@ export function count(n: number): string {
 export function counted(n: number, noun: string): string {
   if (n !== 1 && noun === 'person') return `${count(n)} people`
   return `${count(n)} ${noun}${n === 1 ? '' : 's'}`
-}
-
-/** `acme (8), globex (3) and 2 more`: organizations with their counts, the highest first. */
-export function describeOrganizations({
-  organizations,
-  first,
-}: Pick<AttentionByKind, 'organizations' | 'first'>): string {
-  const named = first.map(({ organizationId, count: n }) => `${organizationId} (${count(n)})`)
-  const more = organizations - first.length
-  return `${named.join(', ')}${more > 0 ? ` and ${count(more)} more` : ''}`
 }
 
 /** `340 ms`, `12.3 s`, `3 min 05 s`, `2 h 03 min`, `4 days`. */

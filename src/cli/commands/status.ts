@@ -8,23 +8,20 @@ import type { RowOf } from '../../core/database/statement.ts'
 import * as observed from '../../core/database/statements/observed.ts'
 import * as workersOf from '../../core/database/statements/workers.ts'
 import { readAttention } from '../../client/waiting.ts'
-import { FAILURE_COLUMNS, RUN_COLUMNS, URGENCY_TONES } from '../../documents/columns.ts'
+import {
+  FAILURE_COLUMNS,
+  organizationsOf,
+  RUN_COLUMNS,
+  URGENCY_TONES,
+} from '../../documents/columns.ts'
 import type { AttentionByKind } from '../../documents/attention.ts'
 import { describeMemberChange } from '../../documents/member-change.ts'
 import type { NightlySchedule } from '../../documents/schedule.ts'
 import { UsageError } from '../../base/errors.ts'
-import {
-  count,
-  counted,
-  describeOrganizations,
-  describeStale,
-  duration,
-  shortId,
-  time,
-} from '../../documents/format.ts'
+import { count, counted, describeStale, duration, shortId, time } from '../../documents/format.ts'
 import { printable } from '../../base/printable.ts'
 import type { Settings } from '../../settings/table.ts'
-import { facts, heading, paint, painted, print, printJson } from '../output.ts'
+import { facts, heading, paint, painted, print, printJson, textOf } from '../output.ts'
 import { table } from '../table.ts'
 import { leftAlone, printRun } from '../run-details.ts'
 import { refreshLines } from '../refresh-details.ts'
@@ -124,7 +121,7 @@ function linesOf(row: AttentionByKind): string[] {
   return [
     `  ${painted({ tone: URGENCY_TONES[urgency], text: printable(sentence) })}`,
     ...(since === null ? [] : [`    since ${time(since)}`]),
-    ...(organizations > 1 ? [`    ${printable(describeOrganizations(row))}`] : []),
+    ...(organizations > 1 ? [`    ${textOf(organizationsOf(row))}`] : []),
     ...(words === null ? [] : [`    ${printable(words)}`]),
     `    ${fix}`,
   ]

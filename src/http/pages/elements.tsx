@@ -1,10 +1,8 @@
 import { createContext } from 'preact'
 import type { ComponentChildren } from 'preact'
 import { useContext } from 'preact/hooks'
-import { statusOf } from '../../documents/columns.ts'
 import type { Tone } from '../../documents/columns.ts'
 import { ago, time } from '../../documents/format.ts'
-import type { Run } from '../../documents/run.ts'
 
 const SIGNS: Record<Tone, string> = { good: '✓', warn: '!', bad: '✕', info: '→', idle: '–' }
 
@@ -16,12 +14,6 @@ export function Badge({ tone, children }: { tone: Tone; children: ComponentChild
       {children}
     </span>
   )
-}
-
-/** The status of a run. */
-export function StatusBadge({ run }: { run: Pick<Run, 'status' | 'stopping'> }) {
-  const { tone, text } = statusOf(run)
-  return <Badge tone={tone}>{text}</Badge>
 }
 
 /** A sign that stands beside a word saying the same. */

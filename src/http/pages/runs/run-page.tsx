@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { findRunIds } from '../../../client/run-reports.ts'
 import * as pages from '../../../core/database/statements/pages.ts'
-import { factsOfRun } from '../../../documents/columns.ts'
+import { factsOfRun, statusOf } from '../../../documents/columns.ts'
 import type { RunDetails } from '../../../documents/run.ts'
 import {
   counted,
@@ -15,13 +15,13 @@ import {
   RUN_COUNTS,
   shortId,
 } from '../../../documents/format.ts'
-import { ActionButton, Card, Sentence, StatusBadge } from '../elements.tsx'
+import { ActionButton, Card, Sentence } from '../elements.tsx'
 import { ActionsTable } from '../history.tsx'
 import { noSuchRun } from '../../problem.ts'
 import { sendPage } from '../layout.tsx'
 import type { PageContext } from '../page-context.ts'
 import { ThingLink } from '../things/thing-link.tsx'
-import { Facts } from '../values.tsx'
+import { Facts, Shown } from '../values.tsx'
 import { Failures, Progress, ResolvedBy, Slowness } from './run-parts.tsx'
 
 const SLOWEST_SHOWN = 10
@@ -43,7 +43,7 @@ export function runPageRoutes(app: FastifyInstance, context: PageContext): void 
       {
         title: `Run ${shortId(run.runId)}`,
         part: '/runs',
-        beside: <StatusBadge run={run} />,
+        beside: <Shown of={statusOf(run)} />,
         // They say what happens next to a queued run.
         pastNotices: run.status === 'queued' ? [] : ['run-started', 'run-stored'],
         ...(isUnderWay && { script: 'follow-run.js' }),
