@@ -162,13 +162,10 @@ export const FAILURE_COLUMNS: Columns<Failure> = [
   ['at', ({ at }) => at, 'nowrap'],
   [
     'state now',
-    ({ state, resolvedBy, resolvedAt }) =>
-      resolvedBy === null
-        ? FAILURE_STATES[state]
-        : {
-            value: FAILURE_STATES[state],
-            note: { words: ['by', runs([resolvedBy]), 'at', resolvedAt] },
-          },
+    ({ state, resolvedBy, resolvedAt }) => {
+      const by = resolvedBy === null ? [] : ['by', runs([resolvedBy]), 'at', resolvedAt]
+      return { words: [FAILURE_STATES[state], ...by] }
+    },
   ],
 ]
 
@@ -180,10 +177,10 @@ export const CAUSE_COLUMNS: Columns<FailureReport> = [
   ['attempts', ({ attempts }) => attempts, 'number'],
   [
     'state now',
-    ({ resolvedBy, ...states }) =>
-      resolvedBy.length === 0
-        ? describeStates(states)
-        : { value: describeStates(states), note: { words: ['by', runs(resolvedBy)] } },
+    ({ resolvedBy, ...states }) => {
+      const by = resolvedBy.length === 0 ? [] : ['by', runs(resolvedBy)]
+      return { words: [describeStates(states), ...by] }
+    },
   ],
   ['examples', ({ examples }) => ({ list: examples.map((ids) => ({ ids })) }), 'id'],
 ]
