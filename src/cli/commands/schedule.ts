@@ -1,8 +1,8 @@
 import { scheduleOn } from '../../client/schedule.ts'
 import { checked } from '../../documents/check.ts'
+import { factsOfSchedule } from '../../documents/columns.ts'
 import { cronPattern, timeZone } from '../../documents/schedule.ts'
 import type { NightlySchedule } from '../../documents/schedule.ts'
-import { time } from '../../documents/format.ts'
 import { processUser } from '../../base/process-user.ts'
 import { facts, print, printJson } from '../output.ts'
 import { withQueue } from '../with-store.ts'
@@ -46,20 +46,15 @@ async function onSchedule(
 }
 
 function describe(schedule: NightlySchedule): string {
-  const actor = `${schedule.by ?? 'a user'}${schedule.setAt === null ? '' : `, at ${time(schedule.setAt)}`}`
-  if (schedule.cron === null) {
-    return `No nightly run is scheduled. The schedule was removed by ${actor}. Set one with: collab-sync schedule set "0 2 * * *"`
-  }
-  const source = schedule.setBy === 'settings' ? 'the settings SYNC_CRON and SYNC_TZ' : actor
   return facts([
-    ['nightly', `${schedule.cron} (${schedule.timeZone})`],
-    ['set by', source],
-    ['next', schedule.next === null ? 'never' : time(schedule.next)],
-    [
-      'queue',
-      schedule.registered
-        ? 'registered; a worker that is running at that time starts the run'
-        : 'not registered yet; a worker registers it when it starts (collab-sync worker)',
-    ],
+    ...factsOfSchedule(schedule),
+    schedule.cron === null
+      ? ['to set one', 'collab-sync schedule set "0 2 * * *"']
+      : [
+          'queue',
+          schedule.registered
+            ? 'registered; a worker that is running at that time starts the run'
+            : 'not registered yet; a worker registers it when it starts (collab-sync worker)',
+        ],
   ])
 }
