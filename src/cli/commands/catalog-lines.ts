@@ -1,6 +1,6 @@
 import { addToCatalog, isActiveLine, removeFromCatalog } from '../../features/catalog/change.ts'
 import type { ChangedBy } from '../../features/catalog/change.ts'
-import { listingsOn } from '../../client/listings.ts'
+import { listCatalog } from '../../client/listings.ts'
 import type { Database } from '../../core/database/pool.ts'
 import { linesOf } from '../../documents/catalog-line.ts'
 import type { CatalogChanges, CatalogEntry, CatalogLine } from '../../documents/catalog-line.ts'
@@ -88,8 +88,8 @@ export async function catalogList(options: {
   readonly json?: boolean
 }): Promise<number> {
   const { organization: organizationId, document: documentId, limit, cursor, json } = options
-  return withTables({ name: 'catalog list' }, async ({ database }) => {
-    const page = await listingsOn(database).listCatalog({
+  return withTables({ name: 'catalog list' }, async (store) => {
+    const page = await listCatalog(store, {
       limit,
       ...(organizationId !== undefined && { organizationId }),
       ...(documentId !== undefined && { documentId }),

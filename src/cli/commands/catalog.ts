@@ -72,7 +72,7 @@ export async function catalogShow({
     const lacking = await readPage(request, {
       name: 'lacking',
       key: LackingKey,
-      read: (_, after, limit) => {
+      read: (after, limit) => {
         const [afterId, afterPosition] = after ?? [null, null]
         return catalog.listLacking.all(database, { afterId, afterPosition, limit })
       },

@@ -1,3 +1,4 @@
+<<<<<<< HEAD
 import { searchOn } from '../../client/search.ts'
 import { thingsOn } from '../../client/things.ts'
 import {
@@ -11,6 +12,21 @@ import type { Columns } from '../../documents/columns.ts'
 import { scopePath, shorten, shortId, time } from '../../documents/format.ts'
 import { KIND_NAMES, kindOf, ownId, parentOf } from '../../documents/thing.ts'
 import type { Found, LifeEntry, Thing, ThingIds, Words } from '../../documents/thing.ts'
+=======
+import { search } from '../../client/search.ts'
+import { getThing } from '../../client/things.ts'
+import { count, scopePath, shorten, shortId, time } from '../../documents/format.ts'
+import { factsOf, KIND_NAMES, kindOf, ownId, parentOf } from '../../documents/thing.ts'
+import type {
+  Beneath,
+  FactValue,
+  Found,
+  LifeEntry,
+  Thing,
+  ThingIds,
+  Words,
+} from '../../documents/thing.ts'
+>>>>>>> h-client
 import { UsageError } from '../../base/errors.ts'
 import { printable } from '../../base/printable.ts'
 import { facts, heading, note, paint, painted, print, printJson, textOf } from '../output.ts'
@@ -57,8 +73,8 @@ export async function show(
   return withTables(command, async ({ database }, { settings }) => {
     const parts = { database, settings }
     if (ids === null) {
-      const { search } = searchOn(parts)
-      const result = await search({ q: find ?? '' }).catch(inWordsOfCommand({ q: '--find' }))
+      const searched = search(parts, { q: find ?? '' })
+      const result = await searched.catch(inWordsOfCommand({ q: '--find' }))
       if (json) return printJson(result)
       print(result.items.length === 0 ? 'Nothing was found.' : table(COLUMNS, result.items))
       for (const sentence of result.notes) note(sentence)
@@ -66,7 +82,7 @@ export async function show(
     }
     const { limit, life: lifeCursor, beneath: beneathCursor } = options
     const request = { ...ids, limit, lifeCursor, beneathCursor }
-    const thing = await thingsOn(parts).getThing(request).catch(inWordsOfCommand(WORDS))
+    const thing = await getThing(parts, request).catch(inWordsOfCommand(WORDS))
     if (thing === null) throw new UsageError(describeMissing(ids))
     if (json) printJson(thing)
     else print(describe(thing, limit))

@@ -1,5 +1,5 @@
 import { readFreshness } from '../../client/freshness.ts'
-import { listingsOn } from '../../client/listings.ts'
+import { listFailures } from '../../client/listings.ts'
 import { readSchedule } from '../../client/schedule.ts'
 import { DEAD_AFTER_S } from '../../core/database/claims.ts'
 import type { Database } from '../../core/database/pool.ts'
@@ -64,7 +64,7 @@ async function printFailures(
   runId: string,
   { json, limit, cursor }: StatusOptions,
 ): Promise<void> {
-  const page = await listingsOn(database).listFailures({ runId, limit, cursor })
+  const page = await listFailures({ database }, { runId, limit, cursor })
   if (json) return printJson(page)
   if (page.items.length === 0) return print(`Nothing failed in run ${runId}.`)
   print(table(FAILURE_COLUMNS, page.items))
