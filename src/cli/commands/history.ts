@@ -1,9 +1,5 @@
-<<<<<<< HEAD
-import { listingsOn } from '../../client/listings.ts'
-import { ACTION_COLUMNS } from '../../documents/columns.ts'
-=======
 import { listActions } from '../../client/listings.ts'
->>>>>>> h-client
+import { ACTION_COLUMNS } from '../../documents/columns.ts'
 import { note, print, printJson } from '../output.ts'
 import { table } from '../table.ts'
 import { withTables } from '../with-store.ts'

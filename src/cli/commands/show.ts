@@ -1,6 +1,5 @@
-<<<<<<< HEAD
-import { searchOn } from '../../client/search.ts'
-import { thingsOn } from '../../client/things.ts'
+import { search } from '../../client/search.ts'
+import { getThing } from '../../client/things.ts'
 import {
   beneathColumns,
   CONTENTS,
@@ -12,21 +11,6 @@ import type { Columns } from '../../documents/columns.ts'
 import { scopePath, shorten, shortId, time } from '../../documents/format.ts'
 import { KIND_NAMES, kindOf, ownId, parentOf } from '../../documents/thing.ts'
 import type { Found, LifeEntry, Thing, ThingIds, Words } from '../../documents/thing.ts'
-=======
-import { search } from '../../client/search.ts'
-import { getThing } from '../../client/things.ts'
-import { count, scopePath, shorten, shortId, time } from '../../documents/format.ts'
-import { factsOf, KIND_NAMES, kindOf, ownId, parentOf } from '../../documents/thing.ts'
-import type {
-  Beneath,
-  FactValue,
-  Found,
-  LifeEntry,
-  Thing,
-  ThingIds,
-  Words,
-} from '../../documents/thing.ts'
->>>>>>> h-client
 import { UsageError } from '../../base/errors.ts'
 import { printable } from '../../base/printable.ts'
 import { facts, heading, note, paint, painted, print, printJson, textOf } from '../output.ts'
