@@ -34,7 +34,7 @@ interface Opened {
 }
 
 /** By the name of the finding of an error. Those after `tables` need the tables. */
-const CHECKS: Record<string, (opened: Opened) => Promise<Finding[]>> = {
+const CHECKS: Record<string, (opened: Opened) => Promise<Finding | Finding[]>> = {
   clock,
   collation: ({ database, server }) => checkCollation(database, server.version),
   tables,
@@ -67,7 +67,8 @@ export async function checkStore(
   if (server instanceof Error) return lost(server)
   for (const [name, check] of Object.entries(CHECKS)) {
     try {
-      findings.push(...(await inTime(check({ database, store, settings, server }), patienceMs)))
+      const found = await inTime(check({ database, store, settings, server }), patienceMs)
+      findings.push(...[found].flat())
     } catch (error) {
       if (isAway(error)) return lost(error, `, during the check of ${name}`)
       findings.push(broken(name, error, patienceMs))
@@ -99,7 +100,7 @@ export async function describeServer(database: Database): Promise<Server> {
 }
 
 /** Writes the rows that each worker writes, and rolls back. */
-async function writes({ database }: Opened): Promise<Finding[]> {
+async function writes({ database }: Opened): Promise<Finding> {
   const workerId = `doctor:${process.pid}`
   const row = {
     workerId,
@@ -115,14 +116,14 @@ async function writes({ database }: Opened): Promise<Finding[]> {
     await workers.heartbeat.run(client, row)
     await postgresStore(client, RATE_LIMIT_NAME).pause(0)
   })
-  return [ok('writes', 'a row was written and rolled back')]
+  return ok('writes', 'a row was written and rolled back')
 }
 
-async function tables({ database }: Opened): Promise<Finding[]> {
+async function tables({ database }: Opened): Promise<Finding> {
   const applied = await readApplied(database).catch(() => null)
-  if (applied?.length === 0) return [next('tables', 'they do not exist yet', 'collab-sync migrate')]
+  if (applied?.length === 0) return next('tables', 'they do not exist yet', 'collab-sync migrate')
   await requireSchema(database)
-  return [ok('tables', 'have this version')]
+  return ok('tables', 'have this version')
 }
 
 function rights({ role, mayCreateSchemas }: Server): Finding[] {
@@ -136,20 +137,18 @@ function rights({ role, mayCreateSchemas }: Server): Finding[] {
   ]
 }
 
-async function clock({ server, store }: Opened): Promise<Finding[]> {
+async function clock({ server, store }: Opened): Promise<Finding> {
   const { clockAheadMs } = server
   const apart = Math.abs(clockAheadMs)
   const found = `this machine is ${duration(apart)} ${clockAheadMs < 0 ? 'behind' : 'ahead of'} PostgreSQL`
-  if (apart < SKEW_WARN_MS) return [ok('clock', found)]
+  if (apart < SKEW_WARN_MS) return ok('clock', found)
   const fix = 'synchronize the clocks (NTP)'
-  if (store.queuePlace.kind === 'redis' || apart < SKEW_FAIL_MS) return [warn('clock', found, fix)]
-  return [
-    fail(
-      'clock',
-      `${found}; the queue in PostgreSQL needs equal clocks`,
-      `${fix}, or set REDIS_URL`,
-    ),
-  ]
+  if (store.queuePlace.kind === 'redis' || apart < SKEW_FAIL_MS) return warn('clock', found, fix)
+  return fail(
+    'clock',
+    `${found}; the queue in PostgreSQL needs equal clocks`,
+    `${fix}, or set REDIS_URL`,
+  )
 }
 
 /** Earlier versions of PostgreSQL do not record the version of a collation. */
@@ -177,28 +176,24 @@ export async function checkCollation(database: Database, version: string): Promi
 export async function checkDefinitions(
   database: Database,
   settings: Definitions,
-): Promise<Finding[]> {
+): Promise<Finding> {
   await requireDefinitions(database, settings)
   const { refreshBudget } = settings
   const fault =
     refreshBudget === undefined ? null : await budgetFault(database, { ...settings, refreshBudget })
   if (fault !== null)
-    return [
-      fail(
-        'definitions',
-        fault,
-        'raise REFRESH_BUDGET or FRESHNESS_PROMISE, then run collab-sync migrate',
-      ),
-    ]
-  const { writtenMembersBefore } = await stored.read.one(database)
-  if (writtenMembersBefore === null) return [ok('definitions', 'match the settings')]
-  return [
-    warn(
+    return fail(
       'definitions',
-      'the written time of some stored comments is not computed yet',
-      'run collab-sync migrate when all workers have this version',
-    ),
-  ]
+      fault,
+      'raise REFRESH_BUDGET or FRESHNESS_PROMISE, then run collab-sync migrate',
+    )
+  const { writtenMembersBefore } = await stored.read.one(database)
+  if (writtenMembersBefore === null) return ok('definitions', 'match the settings')
+  return warn(
+    'definitions',
+    'the written time of some stored comments is not computed yet',
+    'run collab-sync migrate when all workers have this version',
+  )
 }
 
 /** Kinds of open problems that doctor checks itself: it calls the service. */
