@@ -33,11 +33,15 @@ interface Opened {
   readonly server: Server
 }
 
-/** By the name of the finding of an error. Those after `tables` need the tables. */
-const CHECKS: Record<string, (opened: Opened) => Promise<Finding | Finding[]>> = {
+/** By the name of the finding of an error. */
+type Checks = Record<string, (opened: Opened) => Promise<Finding | Finding[]>>
+
+const BASICS: Checks = {
+  tables,
   clock,
   collation: ({ database, server }) => checkCollation(database, server.version),
-  tables,
+}
+const IN_TABLES: Checks = {
   writes,
   definitions: ({ database, settings }) => checkDefinitions(database, settings),
   'open problems': openProblems,
@@ -47,7 +51,7 @@ const CHECKS: Record<string, (opened: Opened) => Promise<Finding | Finding[]>> =
 
 /**
  * Checks the connection to PostgreSQL, its version, rights, tables and clock, writes and rolls back a row, and reads the open
- * problems. If it stops responding meanwhile, its own row reports this, and there are no further checks.
+ * problems. If it stops responding meanwhile, its own row reports this, and the checks without a response have no row.
  * @param patienceMs of each check; the caller's signal may limit all of them
  */
 export async function checkStore(
@@ -57,30 +61,33 @@ export async function checkStore(
 ): Promise<{ findings: Finding[]; isReachable: boolean }> {
   const { database } = store
   const place = describeDatabase(database)
-  const findings: Finding[] = []
-  const lost = (error: unknown, during = '') => {
-    const connection = broken('PostgreSQL', error, patienceMs, `${place}${during}`)
-    return { findings: [connection, ...findings], isReachable: false }
-  }
   const opening = checkDatabase(database).then(() => describeServer(database))
   const server = await inTime(opening, patienceMs).catch((error: unknown) => error as Error)
-  if (server instanceof Error) return lost(server)
-  for (const [name, check] of Object.entries(CHECKS)) {
-    try {
-      const found = await inTime(check({ database, store, settings, server }), patienceMs)
-      findings.push(...[found].flat())
-    } catch (error) {
-      if (isAway(error)) return lost(error, `, during the check of ${name}`)
-      findings.push(broken(name, error, patienceMs))
-    }
-    if (name === 'tables' && findings.at(-1)?.state !== 'ok') {
-      findings.push(...rights(server))
-      break
-    }
+  if (server instanceof Error)
+    return { findings: [broken('PostgreSQL', server, patienceMs, place)], isReachable: false }
+  const lost: { name: string; error: unknown }[] = []
+  const run = async (checks: Checks): Promise<Finding[]> => {
+    const found = Object.entries(checks).map(async ([name, check]) => {
+      try {
+        return await inTime(check({ database, store, settings, server }), patienceMs)
+      } catch (error) {
+        if (!isAway(error)) return broken(name, error, patienceMs)
+        lost.push({ name, error })
+        return []
+      }
+    })
+    return (await Promise.all(found)).flat()
   }
-  const { version, role, size } = server
-  const connection = ok('PostgreSQL', `${version} at ${place}, role ${role}, ${size}`)
-  return { findings: [connection, ...findings], isReachable: true }
+  const basics = await run(BASICS)
+  const tablesState = basics.find(({ check }) => check === 'tables')?.state
+  const others = tablesState === 'ok' ? await run(IN_TABLES) : rights(server)
+  const [first] = lost
+  const names = lost.map(({ name }) => name).join(', ')
+  const connection =
+    first === undefined
+      ? ok('PostgreSQL', `${server.version} at ${place}, role ${server.role}, ${server.size}`)
+      : broken('PostgreSQL', first.error, patienceMs, `${place}, during the check of ${names}`)
+  return { findings: [connection, ...basics, ...others], isReachable: first === undefined }
 }
 
 /** The server, and the rights of the role. `size` is that of the database, such as `12 MB`. */
