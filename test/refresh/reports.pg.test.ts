@@ -91,7 +91,9 @@ test('a pause and a budget that the catalog has outgrown are said', async () => 
     /FRESHNESS_PROMISE=3d for \d+ scopes needs a REFRESH_BUDGET of [\d.]+ calls a second, and it is 0\.0001\./,
   )
   const settings = { ...PROMISE, refreshBudget: 0.0001 }
-  expect(await checkDefinitions(pool, settings)).toMatchObject([
-    { check: 'definitions', state: 'fail', found: refresh.fault },
-  ])
+  expect(await checkDefinitions(pool, settings)).toMatchObject({
+    check: 'definitions',
+    state: 'fail',
+    found: refresh.fault,
+  })
 })

@@ -33,11 +33,15 @@ interface Opened {
   readonly server: Server
 }
 
-/** By the name of the finding of an error. Those after `tables` need the tables. */
-const CHECKS: Record<string, (opened: Opened) => Promise<Finding[]>> = {
+/** By the name of the finding of an error. */
+type Checks = Record<string, (opened: Opened) => Promise<Finding | Finding[]>>
+
+const BASICS: Checks = {
+  tables,
   clock,
   collation: ({ database, server }) => checkCollation(database, server.version),
-  tables,
+}
+const IN_TABLES: Checks = {
   writes,
   definitions: ({ database, settings }) => checkDefinitions(database, settings),
   'open problems': openProblems,
@@ -47,7 +51,7 @@ const CHECKS: Record<string, (opened: Opened) => Promise<Finding[]>> = {
 
 /**
  * Checks the connection to PostgreSQL, its version, rights, tables and clock, writes and rolls back a row, and reads the open
- * problems. If it stops responding meanwhile, its own row reports this, and there are no further checks.
+ * problems. If it stops responding meanwhile, its own row reports this, and the checks without a response have no row.
  * @param patienceMs of each check; the caller's signal may limit all of them
  */
 export async function checkStore(
@@ -57,29 +61,33 @@ export async function checkStore(
 ): Promise<{ findings: Finding[]; isReachable: boolean }> {
   const { database } = store
   const place = describeDatabase(database)
-  const findings: Finding[] = []
-  const lost = (error: unknown, during = '') => {
-    const connection = broken('PostgreSQL', error, patienceMs, `${place}${during}`)
-    return { findings: [connection, ...findings], isReachable: false }
-  }
   const opening = checkDatabase(database).then(() => describeServer(database))
   const server = await inTime(opening, patienceMs).catch((error: unknown) => error as Error)
-  if (server instanceof Error) return lost(server)
-  for (const [name, check] of Object.entries(CHECKS)) {
-    try {
-      findings.push(...(await inTime(check({ database, store, settings, server }), patienceMs)))
-    } catch (error) {
-      if (isAway(error)) return lost(error, `, during the check of ${name}`)
-      findings.push(broken(name, error, patienceMs))
-    }
-    if (name === 'tables' && findings.at(-1)?.state !== 'ok') {
-      findings.push(...rights(server))
-      break
-    }
+  if (server instanceof Error)
+    return { findings: [broken('PostgreSQL', server, patienceMs, place)], isReachable: false }
+  const lost: { name: string; error: unknown }[] = []
+  const run = async (checks: Checks): Promise<Finding[]> => {
+    const found = Object.entries(checks).map(async ([name, check]) => {
+      try {
+        return await inTime(check({ database, store, settings, server }), patienceMs)
+      } catch (error) {
+        if (!isAway(error)) return broken(name, error, patienceMs)
+        lost.push({ name, error })
+        return []
+      }
+    })
+    return (await Promise.all(found)).flat()
   }
-  const { version, role, size } = server
-  const connection = ok('PostgreSQL', `${version} at ${place}, role ${role}, ${size}`)
-  return { findings: [connection, ...findings], isReachable: true }
+  const basics = await run(BASICS)
+  const tablesState = basics.find(({ check }) => check === 'tables')?.state
+  const others = tablesState === 'ok' ? await run(IN_TABLES) : rights(server)
+  const [first] = lost
+  const names = lost.map(({ name }) => name).join(', ')
+  const connection =
+    first === undefined
+      ? ok('PostgreSQL', `${server.version} at ${place}, role ${server.role}, ${server.size}`)
+      : broken('PostgreSQL', first.error, patienceMs, `${place}, during the check of ${names}`)
+  return { findings: [connection, ...basics, ...others], isReachable: first === undefined }
 }
 
 /** The server, and the rights of the role. `size` is that of the database, such as `12 MB`. */
@@ -99,7 +107,7 @@ export async function describeServer(database: Database): Promise<Server> {
 }
 
 /** Writes the rows that each worker writes, and rolls back. */
-async function writes({ database }: Opened): Promise<Finding[]> {
+async function writes({ database }: Opened): Promise<Finding> {
   const workerId = `doctor:${process.pid}`
   const row = {
     workerId,
@@ -115,14 +123,14 @@ async function writes({ database }: Opened): Promise<Finding[]> {
     await workers.heartbeat.run(client, row)
     await postgresStore(client, RATE_LIMIT_NAME).pause(0)
   })
-  return [ok('writes', 'a row was written and rolled back')]
+  return ok('writes', 'a row was written and rolled back')
 }
 
-async function tables({ database }: Opened): Promise<Finding[]> {
+async function tables({ database }: Opened): Promise<Finding> {
   const applied = await readApplied(database).catch(() => null)
-  if (applied?.length === 0) return [next('tables', 'they do not exist yet', 'collab-sync migrate')]
+  if (applied?.length === 0) return next('tables', 'they do not exist yet', 'collab-sync migrate')
   await requireSchema(database)
-  return [ok('tables', 'have this version')]
+  return ok('tables', 'have this version')
 }
 
 function rights({ role, mayCreateSchemas }: Server): Finding[] {
@@ -136,20 +144,18 @@ function rights({ role, mayCreateSchemas }: Server): Finding[] {
   ]
 }
 
-async function clock({ server, store }: Opened): Promise<Finding[]> {
+async function clock({ server, store }: Opened): Promise<Finding> {
   const { clockAheadMs } = server
   const apart = Math.abs(clockAheadMs)
   const found = `this machine is ${duration(apart)} ${clockAheadMs < 0 ? 'behind' : 'ahead of'} PostgreSQL`
-  if (apart < SKEW_WARN_MS) return [ok('clock', found)]
+  if (apart < SKEW_WARN_MS) return ok('clock', found)
   const fix = 'synchronize the clocks (NTP)'
-  if (store.queuePlace.kind === 'redis' || apart < SKEW_FAIL_MS) return [warn('clock', found, fix)]
-  return [
-    fail(
-      'clock',
-      `${found}; the queue in PostgreSQL needs equal clocks`,
-      `${fix}, or set REDIS_URL`,
-    ),
-  ]
+  if (store.queuePlace.kind === 'redis' || apart < SKEW_FAIL_MS) return warn('clock', found, fix)
+  return fail(
+    'clock',
+    `${found}; the queue in PostgreSQL needs equal clocks`,
+    `${fix}, or set REDIS_URL`,
+  )
 }
 
 /** Earlier versions of PostgreSQL do not record the version of a collation. */
@@ -177,28 +183,24 @@ export async function checkCollation(database: Database, version: string): Promi
 export async function checkDefinitions(
   database: Database,
   settings: Definitions,
-): Promise<Finding[]> {
+): Promise<Finding> {
   await requireDefinitions(database, settings)
   const { refreshBudget } = settings
   const fault =
     refreshBudget === undefined ? null : await budgetFault(database, { ...settings, refreshBudget })
   if (fault !== null)
-    return [
-      fail(
-        'definitions',
-        fault,
-        'raise REFRESH_BUDGET or FRESHNESS_PROMISE, then run collab-sync migrate',
-      ),
-    ]
-  const { writtenMembersBefore } = await stored.read.one(database)
-  if (writtenMembersBefore === null) return [ok('definitions', 'match the settings')]
-  return [
-    warn(
+    return fail(
       'definitions',
-      'the written time of some stored comments is not computed yet',
-      'run collab-sync migrate when all workers have this version',
-    ),
-  ]
+      fault,
+      'raise REFRESH_BUDGET or FRESHNESS_PROMISE, then run collab-sync migrate',
+    )
+  const { writtenMembersBefore } = await stored.read.one(database)
+  if (writtenMembersBefore === null) return ok('definitions', 'match the settings')
+  return warn(
+    'definitions',
+    'the written time of some stored comments is not computed yet',
+    'run collab-sync migrate when all workers have this version',
+  )
 }
 
 /** Kinds of open problems that doctor checks itself: it calls the service. */
