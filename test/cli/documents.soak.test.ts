@@ -1,8 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type * as z from 'zod'
 import { jobs } from '../../jobs/index.ts'
-import type { App } from '../../src/worker/app.ts'
-import type { CollabSync } from '../../src/client/collab-sync.ts'
 import {
   AcceptedRunSchema,
   FailureSchema,
@@ -19,58 +17,42 @@ import {
 } from '../../src/documents/waiting.ts'
 import { ScheduleSchema } from '../../src/documents/schedule.ts'
 import { UsageError } from '../../src/base/errors.ts'
-import type { HttpServer } from '../../src/http/server.ts'
 import { onApp } from '../client/on-app.ts'
 import { BEARER, unlistened } from '../http/served.ts'
 import { openLive } from '../helpers/live.ts'
-import type { Live } from '../helpers/live.ts'
 import { buildCommand } from './built-command.ts'
-import type { BuiltCommand, Environment } from './built-command.ts'
+import type { Environment } from './built-command.ts'
 
 /** Whatever is said of one thing by `--json`, over HTTP and to a program is one document, of one schema. */
 
-let command: BuiltCommand
-let live: Live
-let app: App
-let server: HttpServer
-let collabSync: CollabSync
-let environment: Environment
-/** What `run --json` printed: of a run with failures, held listings and rejected records. */
-let printed: Json
 let runId: string
 
 type Json = Record<string, any>
 
-beforeAll(async () => {
-  command = await buildCommand()
-  live = await openLive('none')
-  await live.importCatalog()
-  app = await live.openApp()
-  server = await unlistened(app)
-  collabSync = onApp(app)
-  environment = {
-    COLLAB_API_URL: live.standIn.url,
-    COLLAB_API_KEY: live.standIn.apiKey,
-    COLLAB_AUTH_TOKEN: live.standIn.authToken,
-    DATABASE_URL: live.database.url,
-    SYNC_RETRIES: '0',
-  }
-  await live.run()
-  const [first = '', second = ''] = live.world.organizationIds()
-  live.standIn.setFaults([
-    { kind: 'poison', poison: 'big-id', match: { operation: 'comments' }, times: 15 },
-    { kind: 'forbidden', match: { operation: 'users', organizationId: first } },
-    { kind: 'empty-list', match: { operation: 'users', organizationId: second } },
-  ])
-  printed = await json(['run'])
-  runId = printed['runId']
-  live.standIn.setFaults([])
-})
-afterAll(async () => {
-  await server?.app.close()
-  await live?.close()
-  await command?.remove()
-})
+const command = await buildCommand()
+const live = await openLive('none')
+await live.importCatalog()
+const app = await live.openApp()
+const server = await unlistened(app)
+const collabSync = onApp(app)
+const environment: Environment = {
+  COLLAB_API_URL: live.standIn.url,
+  COLLAB_API_KEY: live.standIn.apiKey,
+  COLLAB_AUTH_TOKEN: live.standIn.authToken,
+  DATABASE_URL: live.database.url,
+  SYNC_RETRIES: '0',
+}
+await live.run()
+const [first = '', second = ''] = live.world.organizationIds()
+live.standIn.setFaults([
+  { kind: 'poison', poison: 'big-id', match: { operation: 'comments' }, times: 15 },
+  { kind: 'forbidden', match: { operation: 'users', organizationId: first } },
+  { kind: 'empty-list', match: { operation: 'users', organizationId: second } },
+])
+/** What `run --json` printed: of a run with failures, held listings and rejected records. */
+const printed: Json = await json(['run'])
+runId = printed['runId']
+live.standIn.setFaults([])
 
 /** What a command prints with `--json`. */
 async function json(args: string[]): Promise<any> {

@@ -3,20 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
 import type { InjectOptions, LightMyRequestResponse } from 'fastify'
 import type { OpenAPIV3_1 } from 'openapi-types'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { ProblemSchema } from '../../src/http/problem.ts'
-import type { HttpServer } from '../../src/http/server.ts'
 import { openLive } from '../helpers/live.ts'
-import type { Live } from '../helpers/live.ts'
 import { BEARER, serveApp, unlistened } from './served.ts'
 
 const RUNS_AN_OPERATION = 40
-
-let live: Live
-let server: HttpServer
-let operations: Operation[]
-/** A run that is over, so that following it ends. */
-let runId: string
 
 interface Operation {
   readonly id: string
@@ -25,19 +17,14 @@ interface Operation {
   readonly says: OpenAPIV3_1.OperationObject
 }
 
-beforeAll(async () => {
-  live = await openLive('none')
-  await live.importCatalog()
-  runId = (await live.run()).run_id
-  server = await unlistened(await live.openApp())
-  const answer = await server.app.inject({ url: '/openapi.json', headers: BEARER })
-  expect(answer.statusCode, answer.body.slice(0, 500)).toBe(200)
-  operations = operationsOf(answer.json())
-})
-afterAll(async () => {
-  await server?.app.close()
-  await live?.close()
-})
+const live = await openLive('none')
+await live.importCatalog()
+/** A run that is over, so that following it ends. */
+const runId: string = (await live.run()).run_id
+const server = await unlistened(await live.openApp())
+const answer = await server.app.inject({ url: '/openapi.json', headers: BEARER })
+expect(answer.statusCode, answer.body.slice(0, 500)).toBe(200)
+const operations: Operation[] = operationsOf(answer.json())
 
 function operationsOf(document: OpenAPIV3_1.Document): Operation[] {
   return Object.entries(document.paths ?? {}).flatMap(([path, methods]) =>
@@ -180,23 +167,19 @@ describe('whatever an operation is asked with', () => {
 
   test('what is no HTTP at all gets a problem, and the next request an answer', async () => {
     const http = await serveApp(await live.openApp())
-    try {
-      const port = Number(new URL(http.url).port)
-      const large = `GET / HTTP/1.1\r\nhost: x\r\nx: ${'x'.repeat(20_000)}\r\n\r\n`
-      for (const [text, status] of [
-        ['\0\0\0\r\n\r\n', 400],
-        ['GET / HTTP/1.1\r\nhost: x\r\nno colon\r\n\r\n', 400],
-        ['GET / HTTP/1.1\r\n\r\n', 400],
-        ['POST /v1/runs HTTP/1.1\r\nhost: x\r\ncontent-length: x\r\n\r\n', 400],
-        [large, 431],
-      ] as const) {
-        const answer = await send(port, text)
-        expect(answer, text.slice(0, 80)).toMatch(new RegExp(`^HTTP/1.1 ${status} `))
-      }
-      expect((await fetch(`${http.url}/healthz`)).status).toBe(200)
-    } finally {
-      await http.stop()
+    const port = Number(new URL(http.url).port)
+    const large = `GET / HTTP/1.1\r\nhost: x\r\nx: ${'x'.repeat(20_000)}\r\n\r\n`
+    for (const [text, status] of [
+      ['\0\0\0\r\n\r\n', 400],
+      ['GET / HTTP/1.1\r\nhost: x\r\nno colon\r\n\r\n', 400],
+      ['GET / HTTP/1.1\r\n\r\n', 400],
+      ['POST /v1/runs HTTP/1.1\r\nhost: x\r\ncontent-length: x\r\n\r\n', 400],
+      [large, 431],
+    ] as const) {
+      const answer = await send(port, text)
+      expect(answer, text.slice(0, 80)).toMatch(new RegExp(`^HTTP/1.1 ${status} `))
     }
+    expect((await fetch(`${http.url}/healthz`)).status).toBe(200)
   })
 })
 

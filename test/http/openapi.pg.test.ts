@@ -1,28 +1,16 @@
 import type { OpenAPIV3_1 } from 'openapi-types'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { createLog } from '../../src/base/log.ts'
 import { createServer } from '../../src/http/server.ts'
-import type { HttpServer } from '../../src/http/server.ts'
-import type { App } from '../../src/worker/app.ts'
 import { openLive } from '../helpers/live.ts'
-import type { Live } from '../helpers/live.ts'
 import { BEARER, partsOf, unlistened } from './served.ts'
 
-let live: Live
-let app: App
-let server: HttpServer
-let document: OpenAPIV3_1.Document
-
-beforeAll(async () => {
-  live = await openLive('none')
-  app = await live.openApp()
-  server = await unlistened(app)
-  document = (await server.app.inject({ url: '/openapi.json', headers: BEARER })).json()
-})
-afterAll(async () => {
-  await server?.app.close()
-  await live?.close()
-})
+const live = await openLive('none')
+const app = await live.openApp()
+const server = await unlistened(app)
+const document: OpenAPIV3_1.Document = (
+  await server.app.inject({ url: '/openapi.json', headers: BEARER })
+).json()
 
 function operations(): [string, OpenAPIV3_1.OperationObject][] {
   return Object.entries(document.paths ?? {}).flatMap(([path, methods]) =>

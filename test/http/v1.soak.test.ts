@@ -41,8 +41,6 @@ describe('the API', () => {
   })
   afterEach(async () => {
     await worker?.stop()
-    await http?.stop()
-    await live?.close()
   })
 
   const work = async () => (worker = await startWorker(app, jobs, { keepsSchedule: false }))

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { removeFromCatalog } from '../../src/features/catalog/change.ts'
 import { importCatalog } from '../../src/features/catalog/import.ts'
 import { listSource } from '../../src/features/catalog/lines.ts'
@@ -23,7 +23,6 @@ const BUDGET = 1000
 const PROMISE = { freshnessPromiseMs: 26 * 3_600_000 }
 
 let live: Live | undefined
-afterEach(() => live?.close())
 
 /** A catalog that is in the tables, with refresh switched on; its looks are made step by step. */
 async function opened(settings: Record<string, string> = {}) {
@@ -413,7 +412,7 @@ describe('what fails', () => {
 
   test('a service that cannot be reached pauses it, unless another worker reaches it', async () => {
     const it = await opened()
-    await using untrusted = await openSelfSignedServer()
+    const untrusted = await openSelfSignedServer()
     const settings = { REFRESH_BUDGET: String(BUDGET), COLLAB_API_URL: untrusted.url }
     const state = 'select reason from sync.refresh_state'
     const beside = await refresherOf(await it.openApp(settings))
