@@ -1,5 +1,4 @@
-import { onTestFinished } from 'vitest'
-import { getCurrentTest } from 'vitest/suite'
+import { onTestFinished, TestRunner } from 'vitest'
 
 /** What the test file opened outside of its tests and has not closed. */
 const open: (() => Promise<void>)[] = []
@@ -18,7 +17,7 @@ export function closedAtEnd(close: () => Promise<unknown>): () => Promise<void> 
     if (first !== null) closing = first().then(() => {})
     return closing
   }
-  if (getCurrentTest() === undefined) open.push(closeOnce)
+  if (TestRunner.getCurrentTest() === undefined) open.push(closeOnce)
   else onTestFinished(closeOnce)
   return closeOnce
 }

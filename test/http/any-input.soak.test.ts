@@ -6,16 +6,10 @@ import type { OpenAPIV3_1 } from 'openapi-types'
 import { describe, expect, test } from 'vitest'
 import { ProblemSchema } from '../../src/http/problem.ts'
 import { openLive } from '../helpers/live.ts'
-import { BEARER, serveApp, unlistened } from './served.ts'
+import { BEARER, operationsOf, serveApp, unlistened } from './served.ts'
+import type { Operation } from './served.ts'
 
 const RUNS_AN_OPERATION = 40
-
-interface Operation {
-  readonly id: string
-  readonly method: string
-  readonly path: string
-  readonly says: OpenAPIV3_1.OperationObject
-}
 
 const live = await openLive('none')
 await live.importCatalog()
@@ -25,15 +19,6 @@ const server = await unlistened(await live.openApp())
 const answer = await server.app.inject({ url: '/openapi.json', headers: BEARER })
 expect(answer.statusCode, answer.body.slice(0, 500)).toBe(200)
 const operations: Operation[] = operationsOf(answer.json())
-
-function operationsOf(document: OpenAPIV3_1.Document): Operation[] {
-  return Object.entries(document.paths ?? {}).flatMap(([path, methods]) =>
-    Object.entries(methods ?? {}).map(([method, found]) => {
-      const says = found as OpenAPIV3_1.OperationObject
-      return { id: says.operationId ?? '', method, path, says }
-    }),
-  )
-}
 
 /** Of the bodies of all operations, and of scopes and lines in them. */
 const MEMBERS =
@@ -109,9 +94,8 @@ function requestFor(operation: Operation): fc.Arbitrary<InjectOptions> {
       const left = [...segments]
       const path = operation.path.replaceAll(/\{\w+\}/g, () => encoded(left.pop() ?? ''))
       const asked = query.map(([name, value]) => `${encoded(name)}=${encoded(value)}`).join('&')
-      const method = operation.method.toUpperCase()
       return {
-        method: method as 'GET',
+        method: operation.method as 'GET',
         url: asked === '' ? path : `${path}?${asked}`,
         headers: {
           ...BEARER,
@@ -147,7 +131,7 @@ describe('whatever an operation is asked with', () => {
           const answer = await askPatiently(request)
           const { statusCode: status } = answer
           seen.set(status, (seen.get(status) ?? 0) + 1)
-          expect(status, `${operation.id}: ${answer.body}`).toBeLessThan(500)
+          expect(status, `${operation.says.operationId}: ${answer.body}`).toBeLessThan(500)
           if (status >= 400) {
             expect(answer.headers['content-type']).toBe('application/problem+json')
             const problem = ProblemSchema.parse(answer.json())
@@ -156,7 +140,7 @@ describe('whatever an operation is asked with', () => {
           }
           // An empty segment makes it a path of another operation, or of none.
           const documented = [...Object.keys(operation.says.responses ?? {}), '404', '405']
-          expect(documented, operation.id).toContain(String(status))
+          expect(documented, operation.says.operationId).toContain(String(status))
         }),
         { numRuns: RUNS_AN_OPERATION },
       )

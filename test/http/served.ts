@@ -1,3 +1,4 @@
+import type { OpenAPIV3_1 } from 'openapi-types'
 import type { App } from '../../src/worker/app.ts'
 import { collabSyncOn } from '../../src/client/open-collab-sync.ts'
 import { createServer } from '../../src/http/server.ts'
@@ -48,4 +49,21 @@ export async function unlistened(app: App): Promise<HttpServer> {
   const server = await createServer(partsOf(app))
   closedAtEnd(() => server.app.close())
   return server
+}
+
+/** An operation of `/openapi.json`. */
+export interface Operation {
+  readonly method: string
+  readonly path: string
+  readonly says: OpenAPIV3_1.OperationObject
+}
+
+export function operationsOf({ paths = {} }: OpenAPIV3_1.Document): Operation[] {
+  return Object.entries(paths).flatMap(([path, methods = {}]) =>
+    Object.entries(methods).map(([method, says]) => ({
+      method: method.toUpperCase(),
+      path,
+      says: says as OpenAPIV3_1.OperationObject,
+    })),
+  )
 }
