@@ -1,9 +1,8 @@
 import { afterAll, expect, test } from 'vitest'
-import { collabSyncOn } from '../../src/client/open-collab-sync.ts'
+import { SharedCollabSync } from '../../src/client/collab-sync.ts'
 import { migrate } from '../../src/core/database/migrate.ts'
 import { createServer } from '../../src/http/server.ts'
 import { openQueueLate } from '../../src/http/start-http.ts'
-import type { LateQueue } from '../../src/http/start-http.ts'
 import { createLog } from '../../src/base/log.ts'
 import { readSettings } from '../../src/settings/settings.ts'
 import { createEmptyDatabase } from '../helpers/database.ts'
@@ -18,8 +17,15 @@ const settings = readSettings(environment, {
 })
 const log = createLog('silent')
 const database = empty.pool
-const queue: LateQueue = openQueueLate({ kind: 'postgres', url: empty.url }, log)
-const collabSync = collabSyncOn({ database, queue, settings, log, by: 'a test', trigger: 'http' })
+const queue = openQueueLate({ kind: 'postgres', url: empty.url }, log)
+const collabSync = new SharedCollabSync({
+  database,
+  queue,
+  settings,
+  log,
+  by: 'a test',
+  trigger: 'http',
+})
 const server = await createServer({ settings, store: { database }, queue, collabSync, log })
 afterAll(async () => {
   await server?.app.close()

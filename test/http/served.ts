@@ -1,6 +1,6 @@
 import type { OpenAPIV3_1 } from 'openapi-types'
 import type { App } from '../../src/worker/app.ts'
-import { collabSyncOn } from '../../src/client/open-collab-sync.ts'
+import { SharedCollabSync } from '../../src/client/collab-sync.ts'
 import { createServer } from '../../src/http/server.ts'
 import type { HttpParts, HttpServer } from '../../src/http/server.ts'
 import { startHttp } from '../../src/http/start-http.ts'
@@ -19,7 +19,7 @@ export function partsOf(app: App, token: string | undefined = TOKEN): HttpParts 
     settings: { ...settings, httpPort: 0, ...(token === undefined ? {} : { httpToken: token }) },
     store,
     queue,
-    collabSync: collabSyncOn({
+    collabSync: new SharedCollabSync({
       database,
       queue,
       settings,
