@@ -2,6 +2,9 @@ import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { configDefaults, defineConfig } from 'vitest/config'
 
+/** Loaded before each test file, of `npm run soak` too. */
+export const SETUP = ['test/statements/check-rows.ts', 'test/helpers/close-opened.ts']
+
 /** `npm test`: every test file but those of `npm run soak`. What belongs where: test/README.md. */
 export default defineConfig({
   root: resolve(import.meta.dirname, '..'),
@@ -9,7 +12,7 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     exclude: [...configDefaults.exclude, 'test/**/*.soak.test.ts'],
     globalSetup: ['test/helpers/global-setup.ts'],
-    setupFiles: ['test/statements/check-rows.ts', 'test/helpers/fixed-seed.ts'],
+    setupFiles: [...SETUP, 'test/helpers/fixed-seed.ts'],
     reporters: ['default', 'test/helpers/skipped-tests.ts'],
     pool: 'forks',
     maxWorkers: Math.min(4, availableParallelism()),

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { removeFromCatalog } from '../../src/features/catalog/change.ts'
 import { importCatalog } from '../../src/features/catalog/import.ts'
 import { listSource } from '../../src/features/catalog/lines.ts'
@@ -26,7 +26,6 @@ beforeEach(async () => {
   await query('truncate sync.actions')
   ann = onApp(await live.openApp(), { by: 'ann' })
 })
-afterEach(() => live.close())
 
 async function query(text: string) {
   return (await live.database.pool.query(text)).rows

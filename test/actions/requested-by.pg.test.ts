@@ -1,46 +1,31 @@
 import { userInfo } from 'node:os'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { jobs } from '../../jobs/index.ts'
-import type { App } from '../../src/worker/app.ts'
 import { openCollabSync } from '../../src/client/open-collab-sync.ts'
 import { addAccessToken } from '../../src/http/auth/access-tokens.ts'
-import type { HttpServer } from '../../src/http/server.ts'
 import { startHttp } from '../../src/http/start-http.ts'
 import { buildCommand } from '../cli/built-command.ts'
-import type { BuiltCommand } from '../cli/built-command.ts'
 import { openPartsOf, TOKEN, unlistened } from '../http/served.ts'
 import { openLive } from '../helpers/live.ts'
-import type { Live } from '../helpers/live.ts'
 
 /** Under whose name an act is listed, whichever way it comes. */
 
 const ME = userInfo().username
 const RUN_ID = /[\da-f]{8}-[\da-f-]{27}/
 
-let command: BuiltCommand
-let live: Live
-let app: App
-let server: HttpServer
 const tokens: Record<string, string> = { HTTP_TOKEN: TOKEN }
 
-beforeAll(async () => {
-  command = await buildCommand()
-  live = await openLive('postgres')
-  await live.importCatalog()
-  app = await live.openApp()
-  server = await unlistened(app)
-  for (const [name, rights] of [
-    ['ann', 'operate'],
-    ['bob', 'operate'],
-    ['eve', 'read'],
-  ] as const)
-    tokens[name] = await addAccessToken(live.database.pool, name, rights, 'a test')
-})
-afterAll(async () => {
-  await server?.app.close()
-  await live?.close()
-  await command?.remove()
-})
+const command = await buildCommand()
+const live = await openLive('postgres')
+await live.importCatalog()
+const app = await live.openApp()
+const server = await unlistened(app)
+for (const [name, rights] of [
+  ['ann', 'operate'],
+  ['bob', 'operate'],
+  ['eve', 'read'],
+] as const)
+  tokens[name] = await addAccessToken(live.database.pool, name, rights, 'a test')
 beforeEach(() =>
   live.database.pool.query('truncate sync.actions; truncate sync.runs, sync.schedule cascade'),
 )

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { importCatalog } from '../../src/features/catalog/import.ts'
 import { listSource } from '../../src/features/catalog/lines.ts'
 import { readFreshness } from '../../src/client/freshness.ts'
@@ -8,9 +8,7 @@ import { readAttention } from '../../src/client/waiting.ts'
 import { catalogLines } from '../../src/demo/catalog.ts'
 import { describeStale } from '../../src/documents/format.ts'
 import { buildCommand } from '../cli/built-command.ts'
-import type { BuiltCommand } from '../cli/built-command.ts'
 import { openLive } from '../helpers/live.ts'
-import type { Live } from '../helpers/live.ts'
 import { BEARER, unlistened } from '../http/served.ts'
 import { askPages, wordsOf } from '../pages/open-pages.ts'
 import { hostileComments } from '../pages/hostile.ts'
@@ -18,30 +16,18 @@ import type { FaultRule } from '../service/faults.ts'
 
 /** Nights made on purpose: what pages, commands, /v1 and SQL say of one state, and that its fixes work. */
 
-let live: Live
-let command: BuiltCommand
-let settings: Record<string, string>
-let first: string
-let second: string
-
-beforeAll(async () => {
-  live = await openLive('none', { settings: { SYNC_RETRIES: '0' } })
-  command = await buildCommand()
-  // As `schedule remove` does, since no worker starts.
-  await live.database.pool.query('insert into sync.schedule (cron) values (null)')
-  const { url, apiKey, authToken } = live.standIn
-  settings = {
-    DATABASE_URL: live.database.url,
-    COLLAB_API_URL: url,
-    COLLAB_API_KEY: apiKey,
-    COLLAB_AUTH_TOKEN: authToken,
-  }
-  ;[first, second] = [...live.world.organizationIds()] as [string, string]
-})
-afterAll(async () => {
-  await command?.remove()
-  await live?.close()
-})
+const live = await openLive('none', { settings: { SYNC_RETRIES: '0' } })
+const command = await buildCommand()
+// As `schedule remove` does, since no worker starts.
+await live.database.pool.query('insert into sync.schedule (cron) values (null)')
+const { url, apiKey, authToken } = live.standIn
+const settings: Record<string, string> = {
+  DATABASE_URL: live.database.url,
+  COLLAB_API_URL: url,
+  COLLAB_API_KEY: apiKey,
+  COLLAB_AUTH_TOKEN: authToken,
+}
+const [first, second] = [...live.world.organizationIds()] as [string, string]
 
 const lines = () => [...catalogLines(live.world)]
 

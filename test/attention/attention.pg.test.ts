@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { listSource } from '../../src/features/catalog/lines.ts'
 import { importCatalog } from '../../src/features/catalog/import.ts'
 import { decideImport } from '../../src/features/catalog/held-import.ts'
@@ -17,7 +17,6 @@ import type { BuiltCommand } from '../cli/built-command.ts'
 import { ageChecks } from '../helpers/age-checks.ts'
 import { endDirectly } from '../helpers/direct-run.ts'
 import { openLive } from '../helpers/live.ts'
-import type { Live } from '../helpers/live.ts'
 import { BEARER, unlistened } from '../http/served.ts'
 import { askPages, wordsOf } from '../pages/open-pages.ts'
 import { hostileComments } from '../pages/hostile.ts'
@@ -26,14 +25,8 @@ import { samplesIn } from '../telemetry/exposition.ts'
 
 /** Each kind of sync.attention as it comes and goes, and everything that shows it at one state. */
 
-let live: Live
-let organizations: [string, string, string]
-
-beforeAll(async () => {
-  live = await openLive('none', { settings: { SYNC_RETRIES: '0' } })
-  organizations = [...live.world.organizationIds()] as [string, string, string]
-})
-afterAll(() => live.close())
+const live = await openLive('none', { settings: { SYNC_RETRIES: '0' } })
+const organizations = [...live.world.organizationIds()] as [string, string, string]
 
 test('an empty catalog, then one that was never checked, then one that was', async () => {
   expect(await kinds()).toEqual(['catalog_empty'])
@@ -253,7 +246,6 @@ describe('at one state', () => {
     const failed = { source: 'CATALOG_SQL', requestedBy: 'schedule', problem: 'the words <of> SQL' }
     await catalog.insertFailedImport.run(live.database.pool, failed)
   })
-  afterAll(() => command?.remove())
 
   test('the page, status, /v1/attention, the metrics and reporting.attention say the same', async () => {
     const rows = await readAttention(live.database.pool)

@@ -1,31 +1,17 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { jobs } from '../../jobs/index.ts'
 import { UsageError } from '../../src/base/errors.ts'
-import type { CollabSync } from '../../src/client/collab-sync.ts'
 import { lock } from '../../src/core/database/locks.ts'
 import type { CatalogChanges, CatalogEntry, CatalogLine } from '../../src/documents/catalog-line.ts'
 import { addToCatalog, removeFromCatalog } from '../../src/features/catalog/change.ts'
-import type { HttpServer } from '../../src/http/server.ts'
-import type { App } from '../../src/worker/app.ts'
 import { onApp } from '../client/on-app.ts'
 import { openLive } from '../helpers/live.ts'
-import type { Live } from '../helpers/live.ts'
 import { BEARER, unlistened } from '../http/served.ts'
 
-let live: Live
-let app: App
-let collabSync: CollabSync
-let server: HttpServer
-beforeAll(async () => {
-  live = await openLive('none')
-  app = await live.openApp()
-  collabSync = onApp(app)
-  server = await unlistened(app)
-})
-afterAll(async () => {
-  await server?.app.close()
-  await live?.close()
-})
+const live = await openLive('none')
+const app = await live.openApp()
+const collabSync = onApp(app)
+const server = await unlistened(app)
 beforeEach(async () => {
   await live.database.pool.query(
     'truncate collab_store.organizations, sync.catalog_imports, sync.runs cascade',

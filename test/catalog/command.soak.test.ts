@@ -1,24 +1,14 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { importCatalog } from '../../src/features/catalog/import.ts'
 import { buildCommand } from '../cli/built-command.ts'
-import type { BuiltCommand } from '../cli/built-command.ts'
 import { createTestDatabase } from '../helpers/database.ts'
-import type { TestDatabase } from '../helpers/database.ts'
 import { LINES, sourceOf } from './ninety-scopes.ts'
 
 /** Commands of the catalog and what they print. */
 
-let database: TestDatabase
-let command: BuiltCommand
-beforeAll(async () => {
-  command = await buildCommand()
-  database = await createTestDatabase()
-  await importCatalog(database.pool, sourceOf(LINES), { prune: true })
-})
-afterAll(async () => {
-  await command.remove()
-  await database.drop()
-})
+const command = await buildCommand()
+const database = await createTestDatabase()
+await importCatalog(database.pool, sourceOf(LINES), { prune: true })
 
 const run = (args: string[], input?: string) =>
   command.runProcess(args, { DATABASE_URL: database.url }, input)

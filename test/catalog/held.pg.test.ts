@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { decideImport } from '../../src/features/catalog/held-import.ts'
 import { addToCatalog } from '../../src/features/catalog/change.ts'
 import { importCatalog } from '../../src/features/catalog/import.ts'
@@ -18,7 +18,6 @@ beforeEach(async () => {
   database = await createTestDatabase()
   await load(LINES)
 })
-afterEach(() => database.drop())
 
 function load(lines: Iterable<CatalogLine>, options: { acceptsAll?: boolean } = {}) {
   const redaction = readNameRedaction
@@ -250,41 +249,37 @@ describe('what is held', () => {
 
 test('a night whose CATALOG_SQL fails, or lacks too much, runs with the catalog of before, and says so once', async () => {
   const live = await openLive('none')
-  try {
-    await live.importCatalog()
-    const { pool } = live.database
-    const night = async (text: string) => {
-      const app = await live.openApp({
-        CATALOG_SQL: text,
-        CATALOG_DATABASE_URL: live.database.url,
-        CATALOG_PRUNE: '1',
-      })
-      const started = await jobs['start-nightly-run'](app, { data: {}, requestKey: text } as never)
-      await pool.query(`delete from sync.runs where run_id = $1`, [
-        (started as { runId: string }).runId,
-      ])
-      const pages = await askPages(app)
-      const words = wordsOf(await pages.get('/'))
-      await pages.close()
-      return words
-    }
-    const failed = 'CATALOG_SQL failed: relation "nowhere" does not exist.'
-    expect(await night('select * from nowhere')).toContain(failed)
-    expect(await night('select  * from nowhere')).toContain(failed)
-    const lacking = `select organization_id from collab.organizations order by 1 limit 1`
-    const words = await night(lacking)
-    expect(words).not.toContain(failed)
-    expect(words).toMatch(
-      /Import \d+ of the catalog is held: it lacks \d+ of \d+ scopes\. Nothing was changed\./,
-    )
-    const { rows } = await pool.query(
-      `select state, requested_by, problem is null as fine from sync.catalog_imports order by import_id`,
-    )
-    expect(rows.slice(1)).toEqual([
-      { state: 'failed', requested_by: 'schedule', fine: false },
-      { state: 'held', requested_by: 'schedule', fine: true },
+  await live.importCatalog()
+  const { pool } = live.database
+  const night = async (text: string) => {
+    const app = await live.openApp({
+      CATALOG_SQL: text,
+      CATALOG_DATABASE_URL: live.database.url,
+      CATALOG_PRUNE: '1',
+    })
+    const started = await jobs['start-nightly-run'](app, { data: {}, requestKey: text } as never)
+    await pool.query(`delete from sync.runs where run_id = $1`, [
+      (started as { runId: string }).runId,
     ])
-  } finally {
-    await live.close()
+    const pages = await askPages(app)
+    const words = wordsOf(await pages.get('/'))
+    await pages.close()
+    return words
   }
+  const failed = 'CATALOG_SQL failed: relation "nowhere" does not exist.'
+  expect(await night('select * from nowhere')).toContain(failed)
+  expect(await night('select  * from nowhere')).toContain(failed)
+  const lacking = `select organization_id from collab.organizations order by 1 limit 1`
+  const words = await night(lacking)
+  expect(words).not.toContain(failed)
+  expect(words).toMatch(
+    /Import \d+ of the catalog is held: it lacks \d+ of \d+ scopes\. Nothing was changed\./,
+  )
+  const { rows } = await pool.query(
+    `select state, requested_by, problem is null as fine from sync.catalog_imports order by import_id`,
+  )
+  expect(rows.slice(1)).toEqual([
+    { state: 'failed', requested_by: 'schedule', fine: false },
+    { state: 'held', requested_by: 'schedule', fine: true },
+  ])
 })

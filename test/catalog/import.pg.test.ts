@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { importCatalog } from '../../src/features/catalog/import.ts'
 import type { CatalogSource, NumberedLine } from '../../src/features/catalog/lines.ts'
 import type { CatalogLine } from '../../src/documents/catalog-line.ts'
@@ -14,7 +14,6 @@ let database: TestDatabase
 beforeEach(async () => {
   database = await createTestDatabase()
 })
-afterEach(() => database.drop())
 
 const NOTHING = { added: 0, reactivated: 0, deactivated: 0, renamed: 0 }
 

@@ -4,20 +4,15 @@ import type { NumberedLine } from '../../src/features/catalog/lines.ts'
 import { querySource } from '../../src/features/catalog/query.ts'
 import { EnvironmentError, UsageError } from '../../src/base/errors.ts'
 import { createEmptyDatabase, urlWith } from '../helpers/database.ts'
-import type { TestDatabase } from '../helpers/database.ts'
 import { startRelay } from '../helpers/relay.ts'
 import type { Relay } from '../helpers/relay.ts'
 import { until } from '../helpers/until.ts'
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await createEmptyDatabase()
-  await database.pool.query('create table app_threads (org bigint, doc text, thread uuid)')
-  await database.pool.query(
-    `insert into app_threads values (9007199254740993, ' plan ', '6c84fb90-12c4-11e1-840d-7b25c5ee775a'), (2, null, null)`,
-  )
-})
-afterAll(() => database.drop())
+const database = await createEmptyDatabase()
+await database.pool.query('create table app_threads (org bigint, doc text, thread uuid)')
+await database.pool.query(
+  `insert into app_threads values (9007199254740993, ' plan ', '6c84fb90-12c4-11e1-840d-7b25c5ee775a'), (2, null, null)`,
+)
 
 async function read(text: string): Promise<NumberedLine[]> {
   const lines: NumberedLine[] = []

@@ -1,18 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { readChanges } from '../../src/features/export/changes.ts'
 import { prune } from '../../src/features/privacy/prune.ts'
 import { CursorGoneError, UsageError } from '../../src/base/errors.ts'
 import { createTestDatabase } from '../helpers/database.ts'
-import type { TestDatabase } from '../helpers/database.ts'
 import { fillComments } from '../export/fill-comments.ts'
 import { readAll } from './copy.ts'
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await createTestDatabase()
-  await fillComments(database, 6000)
-})
-afterAll(() => database.drop())
+const database = await createTestDatabase()
+await fillComments(database, 6000)
 
 const EDIT = `update collab_store.comments set comment_text = $1, version = version + 1, change = 'edited' where comment_id = $2`
 

@@ -1,29 +1,19 @@
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { buildCommand } from '../cli/built-command.ts'
-import type { BuiltCommand, Environment } from '../cli/built-command.ts'
+import type { Environment } from '../cli/built-command.ts'
 import { fillComments } from '../export/fill-comments.ts'
 import { createTestDatabase } from '../helpers/database.ts'
-import type { TestDatabase } from '../helpers/database.ts'
 import { Copy, differences, NO_DIFFERENCES, readAll } from './copy.ts'
 import type { Line } from './copy.ts'
 import { countFromZero, countUp } from './count-up.ts'
 
-let command: BuiltCommand
-let database: TestDatabase
-let settings: Environment
-beforeAll(async () => {
-  command = await buildCommand()
-  database = await createTestDatabase()
-  await fillComments(database, 2000)
-  settings = { DATABASE_URL: database.url }
-})
-afterAll(async () => {
-  await command?.remove()
-  await database?.drop()
-})
+const command = await buildCommand()
+const database = await createTestDatabase()
+await fillComments(database, 2000)
+const settings: Environment = { DATABASE_URL: database.url }
 
 test('a follower that is killed at random beside writers that overtake each other loses nothing, and sees no row grow younger', async () => {
   const copy = new Copy()

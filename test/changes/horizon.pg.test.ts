@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import type { QueryResult } from 'pg'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { readChanges, readHeldBack } from '../../src/features/export/changes.ts'
 import type { StoredChange } from '../../src/features/export/changes.ts'
 import type { Client, Database } from '../../src/core/database/pool.ts'
@@ -23,18 +23,10 @@ import { readAll } from './copy.ts'
  * again.
  */
 
-let own: TestDatabase
-let other: TestDatabase
-beforeAll(async () => {
-  own = await createTestDatabase()
-  other = await createEmptyDatabase()
-  await fillComments(own, 50)
-  await other.pool.query('create table notes (text text)')
-})
-afterAll(async () => {
-  await own?.drop()
-  await other?.drop()
-})
+const own = await createTestDatabase()
+const other = await createEmptyDatabase()
+await fillComments(own, 50)
+await other.pool.query('create table notes (text text)')
 
 let cursor: string
 const clients: Client[] = []

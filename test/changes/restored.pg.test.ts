@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { jobs } from '../../jobs/index.ts'
 import { migrate } from '../../src/core/database/migrate.ts'
 import { readChanges } from '../../src/features/export/changes.ts'
@@ -7,7 +7,6 @@ import { CursorGoneError } from '../../src/base/errors.ts'
 import { startWorker } from '../../src/worker/worker.ts'
 import { fillComments } from '../export/fill-comments.ts'
 import { openLive } from '../helpers/live.ts'
-import type { Live } from '../helpers/live.ts'
 import { readAll } from './copy.ts'
 
 /** A restored dump of a server with higher transaction numbers: before this server reaches them, and afterwards. */
@@ -16,12 +15,8 @@ import { readAll } from './copy.ts'
 const AHEAD = 20_000
 const EDIT = `update collab_store.comments set comment_text = $1, version = version + 1, change = 'edited' where comment_id = 1`
 
-let live: Live
-beforeAll(async () => {
-  live = await openLive('postgres')
-  await fillComments(live.database, 200)
-})
-afterAll(() => live.close())
+const live = await openLive('postgres')
+await fillComments(live.database, 200)
 
 const ask = async (text: string) => (await live.database.pool.query(text)).rows
 const read = async (after: string | null) => (await readAll(live.database.pool, after)).changes

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { afterAll, expect, inject, test } from 'vitest'
 import { readChanges } from '../../src/features/export/changes.ts'
 import { migrate } from '../../src/core/database/migrate.ts'
 import { openDatabase } from '../../src/core/database/pool.ts'
@@ -9,21 +9,16 @@ import type { Pair } from '../helpers/own-server.ts'
 import { until } from '../helpers/until.ts'
 import { readAll } from './copy.ts'
 
-let pair: Pair
-let primary: Database
-let standby: Database
-beforeAll(async () => {
-  const started = await startPairLike(inject('postgresUrl'))
-  if (started === null) throw new Error('The programs of the tests’ PostgreSQL are not here.')
-  pair = started
-  const admin = openDatabase(pair.primary.url, { max: 1 })
-  await admin.query('create database feed')
-  await admin.end()
-  const ofFeed = ({ url }: { url: string }) => urlWith(url, { database: 'feed' })
-  await migrate(ofFeed(pair.primary))
-  primary = openDatabase(ofFeed(pair.primary))
-  standby = openDatabase(ofFeed(pair.standby))
-})
+const started = await startPairLike(inject('postgresUrl'))
+if (started === null) throw new Error('The programs of the tests’ PostgreSQL are not here.')
+const pair: Pair = started
+const admin = openDatabase(pair.primary.url, { max: 1 })
+await admin.query('create database feed')
+await admin.end()
+const ofFeed = ({ url }: { url: string }) => urlWith(url, { database: 'feed' })
+await migrate(ofFeed(pair.primary))
+const primary = openDatabase(ofFeed(pair.primary))
+const standby = openDatabase(ofFeed(pair.standby))
 afterAll(async () => {
   await standby?.end()
   await primary?.end()

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { listSource } from '../../src/features/catalog/lines.ts'
 import { importCatalog } from '../../src/features/catalog/import.ts'
 import type { CatalogLine } from '../../src/documents/catalog-line.ts'
@@ -8,14 +8,12 @@ import { rolledBack } from '../../src/core/database/pool.ts'
 import type { Client } from '../../src/core/database/pool.ts'
 import { catalogLines } from '../../src/demo/catalog.ts'
 import { addComment, edit } from '../../src/demo/changes.ts'
-import type { Place } from '../../src/demo/layout.ts'
 import { randomChanges } from '../../src/demo/random-changes.ts'
 import { CHANGED_OBJECTS } from '../../src/base/columns.ts'
 import { readNameRedaction } from '../../src/features/privacy/rules.ts'
 import { eraseUser } from '../../src/features/privacy/erase/erase-user.ts'
 import { decideHeld } from '../../src/core/sync/held.ts'
 import { openLive } from '../helpers/live.ts'
-import type { Live } from '../helpers/live.ts'
 import { Copy, differences, NO_DIFFERENCES, lineOf, loadExports } from './copy.ts'
 import { readAll, tableTexts } from './copy.ts'
 
@@ -37,22 +35,14 @@ const NOT_LOGGED = [
 
 const PERSON = { userId: 'zzyzx-17', name: 'Wilhelmine Zzyzx', email: 'w@zzyzx.example' }
 
-let live: Live
-let copy: Copy
 let cursor: string | null = null
-let exported: Copy
 let exportedTo: string | null = null
-let here: string
-let place: Place
-beforeAll(async () => {
-  live = await openLive('none')
-  ;[copy, exported] = [new Copy(), new Copy()]
-  ;[here = ''] = live.world.organizationIds()
-  const [documentId = ''] = live.world.documentIds(here)
-  const [annotationId = ''] = live.world.annotationIds(here, documentId)
-  place = { organizationId: here, documentId, annotationId }
-})
-afterAll(() => live.close())
+const live = await openLive('none')
+const [copy, exported] = [new Copy(), new Copy()]
+const [here = ''] = live.world.organizationIds()
+const [documentId = ''] = live.world.documentIds(here)
+const [annotationId = ''] = live.world.annotationIds(here, documentId)
+const place = { organizationId: here, documentId, annotationId }
 
 const sourceOf = (lines: readonly CatalogLine[]) => listSource('world', lines)
 

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { closedAtEnd } from '../helpers/closing.ts'
 import { builtProgram } from '../helpers/program.ts'
 import { HostedCommands } from './hosted-commands.ts'
 import type { Ended } from './hosted-commands.ts'
@@ -32,7 +33,7 @@ export interface BuiltCommand {
   startBelowParent(args: string[], environment?: Environment): Running
   /** Starts the stand-in for the service as a process of its own. */
   startStandIn(...flags: string[]): Promise<StandInProcess>
-  /** Ends what still runs, and removes its directory. */
+  /** Ends what still runs, and removes its directory; done at the latest when the test or its file ends. */
   remove(): Promise<void>
 }
 
@@ -91,11 +92,11 @@ export async function buildCommand(): Promise<BuiltCommand> {
       const [line] = (await once(createInterface(child.stdout), 'line')) as [string]
       return standInProcess(JSON.parse(line))
     },
-    async remove() {
+    remove: closedAtEnd(async () => {
       for (const child of children) if (child.exitCode === null) child.kill('SIGKILL')
       hosted.close()
       await rm(directory, { recursive: true, force: true })
-    },
+    }),
   }
 }
 

@@ -1,35 +1,28 @@
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
 import { createTestDatabase } from '../helpers/database.ts'
-import type { TestDatabase } from '../helpers/database.ts'
 import { dumpTables } from '../helpers/dump-tables.ts'
 import { randomPrefix, redisUrl } from '../helpers/redis.ts'
 import { buildCommand } from './built-command.ts'
-import type { BuiltCommand, Environment, StandInProcess } from './built-command.ts'
+import type { Environment, StandInProcess } from './built-command.ts'
 
-let command: BuiltCommand
-let database: TestDatabase
-let standIn: StandInProcess
-let settings: Environment
-
-beforeAll(async () => {
-  command = await buildCommand()
-  database = await createTestDatabase()
-  const catalog = join(command.directory, 'catalog.ndjson')
-  const world = ['--organizations', '2', '--documents', '3', '--annotations', '8', '--no-skew']
-  standIn = await command.startStandIn(...world, '--catalog', catalog)
-  const redis = redisUrl()
-  // The queue is no part of what is tested; on Redis a run costs half.
-  const queue = redis === undefined ? {} : { REDIS_URL: redis, QUEUE_PREFIX: randomPrefix() }
-  settings = { ...standIn.environment, ...queue, DATABASE_URL: database.url, SYNC_RETRIES: '1' }
-  expect(await command.run(['catalog', 'import', catalog], settings)).toMatchObject({ code: 0 })
-  expect(await command.run(['run'], settings)).toMatchObject({ code: 0 })
-})
+const command = await buildCommand()
+const database = await createTestDatabase()
+const catalog = join(command.directory, 'catalog.ndjson')
+const world = ['--organizations', '2', '--documents', '3', '--annotations', '8', '--no-skew']
+const standIn: StandInProcess = await command.startStandIn(...world, '--catalog', catalog)
+const redis = redisUrl()
+// The queue is no part of what is tested; on Redis a run costs half.
+const queue = redis === undefined ? {} : { REDIS_URL: redis, QUEUE_PREFIX: randomPrefix() }
+const settings: Environment = {
+  ...standIn.environment,
+  ...queue,
+  DATABASE_URL: database.url,
+  SYNC_RETRIES: '1',
+}
+expect(await command.run(['catalog', 'import', catalog], settings)).toMatchObject({ code: 0 })
+expect(await command.run(['run'], settings)).toMatchObject({ code: 0 })
 afterEach(() => standIn.control({ faults: [], authToken: 'demo-auth-token' }))
-afterAll(async () => {
-  await command?.remove()
-  await database?.drop()
-})
 
 test('a dry run prints a line for each scope that would change and the totals, and changes nothing', async () => {
   await standIn.control({ changes: { count: 2, seed: 1, kinds: ['addComment'] } })

@@ -1,19 +1,13 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { buildCommand } from './built-command.ts'
-import type { BuiltCommand, Environment } from './built-command.ts'
+import type { Environment } from './built-command.ts'
 
-let command: BuiltCommand
-let home: string
-let settings: Environment
-
-beforeAll(async () => {
-  command = await buildCommand()
-  home = await mkdtemp(join(tmpdir(), 'collab-sync-demo-home-'))
-  settings = { COLLAB_SYNC_HOME: home }
-})
+const command = await buildCommand()
+const home: string = await mkdtemp(join(tmpdir(), 'collab-sync-demo-home-'))
+const settings: Environment = { COLLAB_SYNC_HOME: home }
 
 afterAll(async () => {
   await command.remove()

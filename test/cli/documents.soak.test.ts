@@ -1,8 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type * as z from 'zod'
 import { jobs } from '../../jobs/index.ts'
-import type { App } from '../../src/worker/app.ts'
-import type { CollabSync } from '../../src/client/collab-sync.ts'
 import {
   AcceptedRunSchema,
   FailureSchema,
@@ -19,58 +17,35 @@ import {
 } from '../../src/documents/waiting.ts'
 import { ScheduleSchema } from '../../src/documents/schedule.ts'
 import { UsageError } from '../../src/base/errors.ts'
-import type { HttpServer } from '../../src/http/server.ts'
 import { onApp } from '../client/on-app.ts'
 import { BEARER, unlistened } from '../http/served.ts'
 import { openLive } from '../helpers/live.ts'
-import type { Live } from '../helpers/live.ts'
 import { buildCommand } from './built-command.ts'
-import type { BuiltCommand, Environment } from './built-command.ts'
 
 /** Whatever is said of one thing by `--json`, over HTTP and to a program is one document, of one schema. */
 
-let command: BuiltCommand
-let live: Live
-let app: App
-let server: HttpServer
-let collabSync: CollabSync
-let environment: Environment
-/** What `run --json` printed: of a run with failures, held listings and rejected records. */
-let printed: Json
-let runId: string
+const NO_RUN = '00000000-0000-4000-8000-000000000000'
 
 type Json = Record<string, any>
 
-beforeAll(async () => {
-  command = await buildCommand()
-  live = await openLive('none')
-  await live.importCatalog()
-  app = await live.openApp()
-  server = await unlistened(app)
-  collabSync = onApp(app)
-  environment = {
-    COLLAB_API_URL: live.standIn.url,
-    COLLAB_API_KEY: live.standIn.apiKey,
-    COLLAB_AUTH_TOKEN: live.standIn.authToken,
-    DATABASE_URL: live.database.url,
-    SYNC_RETRIES: '0',
-  }
-  await live.run()
-  const [first = '', second = ''] = live.world.organizationIds()
-  live.standIn.setFaults([
-    { kind: 'poison', poison: 'big-id', match: { operation: 'comments' }, times: 15 },
-    { kind: 'forbidden', match: { operation: 'users', organizationId: first } },
-    { kind: 'empty-list', match: { operation: 'users', organizationId: second } },
-  ])
-  printed = await json(['run'])
-  runId = printed['runId']
-  live.standIn.setFaults([])
-})
-afterAll(async () => {
-  await server?.app.close()
-  await live?.close()
-  await command?.remove()
-})
+const command = await buildCommand()
+const live = await openLive('none')
+await live.importCatalog()
+const app = await live.openApp()
+const server = await unlistened(app)
+const collabSync = onApp(app)
+const environment = { ...live.environment, SYNC_RETRIES: '0' }
+await live.run()
+const [first = '', second = ''] = live.world.organizationIds()
+live.standIn.setFaults([
+  { kind: 'poison', poison: 'big-id', match: { operation: 'comments' }, times: 15 },
+  { kind: 'forbidden', match: { operation: 'users', organizationId: first } },
+  { kind: 'empty-list', match: { operation: 'users', organizationId: second } },
+])
+/** What `run --json` printed: of a run with failures, held listings and rejected records. */
+const printed: Json = await json(['run'])
+const runId: string = printed['runId']
+live.standIn.setFaults([])
 
 /** What a command prints with `--json`. */
 async function json(args: string[]): Promise<any> {
@@ -79,11 +54,11 @@ async function json(args: string[]): Promise<any> {
   return JSON.parse(stdout)
 }
 
+const inject = (url: string, method: 'GET' | 'POST' | 'PUT' = 'GET', body?: object) =>
+  server.app.inject({ method, url, headers: BEARER, ...(body && { payload: body }) })
+
 /** What the API answers. */
-async function ask(url: string, method: 'GET' | 'POST' = 'GET', body?: object): Promise<any> {
-  const options = { method, url, headers: BEARER, ...(body && { payload: body }) }
-  return (await server.app.inject(options)).json()
-}
+const ask = async (...request: Parameters<typeof inject>) => (await inject(...request)).json()
 
 /** What a program holds, as it would write it. */
 async function held(document: Promise<unknown>): Promise<any> {
@@ -100,93 +75,99 @@ function expectOnly(schema: z.ZodType, document: unknown): void {
   for (const each of [revived].flat()) expect(schema.parse(each)).toEqual(each)
 }
 
-/** All but the time at which it was read. */
-function lasting(document: Json): Json {
-  return { ...document, readAt: null }
-}
+const TEN = { limit: 10 }
+const REJECTED = 'rejected-records?runId=RUN&limit=10'
+const rejected = () => collabSync.listRejectedRecords({ runId, limit: 10 })
 
-test('a run: run, status and cancel print what the API and a program get', async () => {
+/** All but the times at which documents were read. */
+const lasting = (document: Json | Json[]): Json[] =>
+  [document].flat().map((each) => ({ ...each, readAt: null }))
+
+test('the run has failures, held listings and rejected records, and is the one that status prints', async () => {
   expect(printed['failuresByCause'].length).toBeGreaterThan(0)
   expect(printed['held'].first.length).toBeGreaterThan(0)
   expect(printed['held'].listings).toBe(printed['heldWaiting'])
   expect(printed['rejectedRecords']).toHaveLength(10)
-  const documents = [
-    await json(['status', runId]),
-    await ask(`/v1/runs/${runId}`),
-    await held(collabSync.getRun(runId)),
-    await held(collabSync.waitForRun(runId)),
-  ]
-  for (const document of documents) expect(lasting(document)).toEqual(lasting(printed))
-  for (const document of [printed, ...documents]) expectOnly(RunDetailsSchema, document)
+  const { items } = await ask(`/v1/failures?runId=${runId}&limit=500`)
+  expect(items).toHaveLength(printed['scopesFailed'])
+  for (const other of [json(['status', runId]), held(collabSync.waitForRun(runId))])
+    expect(lasting(await other)).toEqual(lasting(printed))
 })
 
-test('runs: status prints the newest as the API lists them', async () => {
-  const { runs } = await json(['status'])
-  const { items } = await ask('/v1/runs?limit=10')
-  const { items: listed } = await held(collabSync.listRuns({ limit: 10 }))
-  expect(runs.length).toBeGreaterThan(1)
-  for (const others of [items, listed]) expect(others.map(lasting)).toEqual(runs.map(lasting))
-  for (const each of [runs, items, listed]) expectOnly(RunSchema, each)
-})
-
-test('what needs a person: held listings, rejected records and failures', async () => {
-  const ofRun = `?runId=${runId}&limit=10`
-  const { items: heldListings } = await ask(`/v1/held${ofRun}`)
-  expect(printed['held'].first).toEqual(heldListings)
-  expect((await held(collabSync.listHeld({ limit: 10 }))).items).toEqual(heldListings)
-  expectOnly(HeldListingSchema, heldListings)
-
-  const { items: rejected } = await ask(`/v1/rejected-records${ofRun}`)
-  expect(printed['rejectedRecords']).toEqual(rejected)
-  expect(await json(['rejected', '--run', runId, '--limit', '10'])).toEqual(rejected)
-  const program = await held(collabSync.listRejectedRecords({ runId, limit: 10 }))
-  expect(program.items).toEqual(rejected)
-  expectOnly(RejectedRecordSchema, rejected)
-
-  const { items: failures } = await ask(`/v1/failures${ofRun}`)
-  expect((await held(collabSync.listFailures({ runId, limit: 10 }))).items).toEqual(failures)
-  expect(failures.length).toBe(printed['scopesFailed'])
-  expectOnly(FailureSchema, failures)
-})
-
-test('the schedule and how fresh everything is', async () => {
+test('the schedule that is set is registered; status does not open the queue to see that', async () => {
   const shown = await json(['schedule', 'set', '5 4 * * *'])
-  expect(await ask('/v1/schedule')).toEqual(shown)
-  expect(await held(collabSync.getSchedule())).toEqual(shown)
-  expect(await json(['schedule', 'show'])).toEqual(shown)
   expect(shown['registered']).toBe(true)
-  const { schedule, freshness } = await json(['status'])
-  // It does not open the queue.
+  const { schedule } = await json(['status'])
   expect(schedule).toEqual({ ...shown, registered: null })
-  for (const each of [shown, schedule]) expectOnly(ScheduleSchema, each)
-
-  expect(await ask('/v1/freshness')).toEqual(freshness)
-  expect(await held(collabSync.getFreshness())).toEqual(freshness)
-  expectOnly(FreshnessSchema, freshness)
-  const { items } = await ask('/v1/organizations')
-  expect((await held(collabSync.listOrganizations())).items).toEqual(items)
-  expectOnly(OrganizationSchema, items)
+  expectOnly(ScheduleSchema, schedule)
 })
 
-test('what was done: a run asked for, records set aside, a listing accepted', async () => {
+/** The command that prints each thing (and where in its document), the path, the schema, and what a program calls. */
+test.each<[string | null, string, z.ZodType, () => Promise<unknown>]>([
+  ['status RUN', 'runs/RUN', RunDetailsSchema, () => collabSync.getRun(runId)],
+  ['status # runs', 'runs?limit=9', RunSchema, () => collabSync.listRuns({ limit: 9 })],
+  ['status RUN # held first', 'held?limit=10', HeldListingSchema, () => collabSync.listHeld(TEN)],
+  ['rejected --run RUN --limit 10', REJECTED, RejectedRecordSchema, () => rejected()],
+  ['status RUN # rejectedRecords', REJECTED, RejectedRecordSchema, () => rejected()],
+  [null, 'failures?limit=10', FailureSchema, () => collabSync.listFailures(TEN)],
+  ['schedule show', 'schedule', ScheduleSchema, () => collabSync.getSchedule()],
+  ['status # freshness', 'freshness', FreshnessSchema, () => collabSync.getFreshness()],
+  [null, 'organizations', OrganizationSchema, () => collabSync.listOrganizations()],
+])('%s and /v1/%s are one document, also to a program', async (line, path, schema, call) => {
+  const documents = [await ask(`/v1/${path.replace('RUN', runId)}`), await held(call())]
+  if (line !== null) {
+    const [args = '', members] = line.replace('RUN', runId).split(' # ')
+    const whole = await json(args.split(' '))
+    documents.push((members?.split(' ') ?? []).reduce((found, name) => found[name], whole))
+  }
+  const [one, ...others] = documents.map((each) => each.items ?? each)
+  expect(lasting(one).length).toBeGreaterThan(0)
+  for (const other of others) expect(lasting(other)).toEqual(lasting(one))
+  for (const each of [one, ...others]) expectOnly(schema, each)
+})
+
+test('what was done is one document too, and each act is refused where it cannot be', async () => {
   const asked = [await json(['enqueue']), await ask('/v1/runs', 'POST', {})]
   expectOnly(AcceptedRunSchema, asked)
   for (const { runId: each } of asked) await collabSync.cancelRun(each)
 
-  const [one, two] = printed['rejectedRecords'].map((each: Json) => each['rejectedRecordId'])
-  const aside = await json(['rejected', 'set-aside', String(one), '--reason', 'known'])
-  const body = { rejectedRecordIds: [two], reason: 'known' }
-  expect(await ask('/v1/rejected-records/set-aside', 'POST', body)).toEqual(aside)
-  expectOnly(SetAsideDoneSchema, aside)
+  const [one, two, three] = printed['rejectedRecords'].map((each: Json) => each['rejectedRecordId'])
+  const done = await json(['rejected', 'set-aside', String(one), '--reason', 'known'])
+  expectOnly(SetAsideDoneSchema, done)
+  const listed = await ask(`/v1/held?runId=${runId}&limit=500`)
+  const ofKind = (kind: string) => listed.items.find((each: Json) => each['kind'] === kind)
+  const [whole, other] = [ofKind('organization'), ofKind('document')]
+  const [reason, ids] = ['known', { rejectedRecordIds: [three] }]
+  const { usersMissing: kept } = other
+  const removed = { runId, accepted: 1, removed: whole.usersMissing }
+  for (const [path, body, status, told = { status }] of [
+    ['rejected-records/set-aside', { rejectedRecordIds: [two], reason }, 200, done],
+    ['rejected-records/set-aside', {}, 400],
+    ['rejected-records/set-aside', ids, 400],
+    ['rejected-records/set-aside', { ...ids, runId, reason }, 400],
+    ['rejected-records/set-aside', { rejectedRecordIds: [999_999_999], reason }, 409],
+    ['rejected-records/set-aside', { runId, reason }, 200, { changed: expect.any(Number) }],
+    [`held/${whole.heldId}/accept?runId=${NO_RUN}`, undefined, 409],
+    [`held/${whole.heldId}/accept?runId=${runId}`, undefined, 200, removed],
+    [`held/${whole.heldId}/accept`, undefined, 409],
+    ['held/x/accept', undefined, 400],
+    [`held/${other.heldId}/refuse`, {}, 400],
+    [`held/${other.heldId}/refuse`, { reason }, 200, { refused: 1, kept }],
+    [`held/${other.heldId}/refuse`, { reason }, 409],
+    [`runs/${runId}/cancel`, undefined, 409, { detail: expect.stringContaining('over') }],
+    [`runs/${runId}/cancel`, { force: true }, 400],
+    [`runs/${NO_RUN}/cancel`, undefined, 404],
+    [`runs/${NO_RUN}/retry`, undefined, 404],
+  ] as const) {
+    const { statusCode, ...answer } = await inject(`/v1/${path}`, 'POST', body)
+    expect([path, statusCode, answer.json()]).toEqual([path, status, expect.objectContaining(told)])
+  }
+  expect((await ask(`/v1/rejected-records?runId=${runId}`)).items).toEqual([])
   const [left] = await json(['rejected', 'list', '--set-aside', '--limit', '1'])
   expectOnly(RejectedRecordSchema, left)
-
-  const [listing] = printed['held'].first
-  const accepted = await ask(`/v1/held/${listing.heldId}/accept`, 'POST')
-  expect(accepted).toEqual({ runId, accepted: 1, removed: listing.usersMissing })
   const rest = await json(['accept', runId])
-  expect(rest).toMatchObject({ runId, accepted: printed['heldWaiting'] - 1 })
-  expectOnly(AcceptedHeldSchema, [accepted, rest])
+  expect(rest).toMatchObject({ runId, accepted: printed['heldWaiting'] - 2 })
+  expectOnly(AcceptedHeldSchema, rest)
 })
 
 describe('what is wrong is refused alike by the queue, the API, a program and the command line', () => {
@@ -230,10 +211,7 @@ test('changes: a line of the command is the document of the API and of a program
   expect(items.map(withoutCursor)).toEqual(printedChanges.map(withoutCursor))
   const next = await ask(`/v1/changes?cursor=${page.items[9].cursor}&limit=5`)
   expect(next.items.map(withoutCursor)).toEqual(page.items.slice(10, 15).map(withoutCursor))
-  const gone = await server.app.inject({
-    url: `/v1/changes?cursor=000000000000${page.cursor.slice(12)}`,
-    headers: BEARER,
-  })
+  const gone = await inject(`/v1/changes?cursor=000000000000${page.cursor.slice(12)}`)
   expect(gone.statusCode).toBe(410)
   expect(gone.json().detail).toMatch(/another feed.*Start again/)
   expect(await ask('/v1/changes?cursor=x')).toMatchObject({ status: 400 })

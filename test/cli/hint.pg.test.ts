@@ -1,37 +1,19 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { jobs } from '../../jobs/index.ts'
-import type { App } from '../../src/worker/app.ts'
-import type { CollabSync } from '../../src/client/collab-sync.ts'
 import { places } from '../../src/demo/catalog.ts'
 import { HintedSchema } from '../../src/documents/hint.ts'
-import type { HttpServer } from '../../src/http/server.ts'
 import { onApp } from '../client/on-app.ts'
 import { openLive } from '../helpers/live.ts'
-import type { Live } from '../helpers/live.ts'
 import { BEARER, unlistened } from '../http/served.ts'
 import { buildCommand } from './built-command.ts'
-import type { BuiltCommand, Environment } from './built-command.ts'
+import type { Environment } from './built-command.ts'
 
-let command: BuiltCommand
-let live: Live
-let app: App
-let server: HttpServer
-let collabSync: CollabSync
-let environment: Environment
-
-beforeAll(async () => {
-  command = await buildCommand()
-  live = await openLive('postgres')
-  app = await live.openApp()
-  server = await unlistened(app)
-  collabSync = onApp(app)
-  environment = { DATABASE_URL: live.database.url }
-})
-afterAll(async () => {
-  await server?.app.close()
-  await live?.close()
-  await command?.remove()
-})
+const command = await buildCommand()
+const live = await openLive('postgres')
+const app = await live.openApp()
+const server = await unlistened(app)
+const collabSync = onApp(app)
+const environment: Environment = { DATABASE_URL: live.database.url }
 beforeEach(async () => {
   await live.database.pool.query(
     `truncate collab_store.organizations, sync.catalog_imports, sync.runs cascade;

@@ -1,14 +1,13 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { pino } from 'pino'
 import { openQueue } from '../../src/core/queue/queue.ts'
 import { createTestDatabase } from '../helpers/database.ts'
-import type { TestDatabase } from '../helpers/database.ts'
 import { json, openFaultServer } from '../service/fault-server.ts'
 import type { FaultServer } from '../service/fault-server.ts'
 import { buildCommand } from './built-command.ts'
-import type { BuiltCommand, Environment } from './built-command.ts'
+import type { Environment } from './built-command.ts'
 
 /** What ids and the service's own words may do to a terminal, a log, or a line of `status`. */
 
@@ -17,56 +16,43 @@ const STEERING = '\u001b[2J\u001b[31m\u001b]0;title\u0007\u009b2J\r\n\u2028All i
 const ORGANIZATION = `acme${STEERING}`
 const STEERS = /[\p{Cc}\p{Zl}\p{Zp}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/u
 
-let command: BuiltCommand
-let database: TestDatabase
-let service: FaultServer
-let settings: Environment
-let runId: string
-
-beforeAll(async () => {
-  command = await buildCommand()
-  database = await createTestDatabase()
-  service = await openFaultServer()
-  service.usually = json(400, {
-    error: { status: `BAD${STEERING}`, message: `Error${STEERING}` },
-  })
-  settings = {
-    DATABASE_URL: database.url,
-    COLLAB_API_URL: service.url,
-    COLLAB_API_KEY: 'key-of-the-tests',
-    COLLAB_AUTH_TOKEN: 'auth-token-of-the-tests',
-  }
-  const lines = [
-    { organizationId: ORGANIZATION, documentId: ORGANIZATION, annotationId: ORGANIZATION },
-    { organizationId: ORGANIZATION, organizationUserGroupId: ORGANIZATION },
-  ]
-  const catalog = lines.map((line) => JSON.stringify(line)).join('\n')
-  const imported = await command.runProcess(['catalog', 'import', '-'], settings, catalog)
-  expect(imported).toMatchObject({ code: 0 })
-  const ran = await command.run(['run', '--organization', ORGANIZATION], settings)
-  expect(ran.code).not.toBe(2)
-  expectHarmless(ran.stdout)
-  const { rows } = await database.pool.query('select run_id from sync.runs')
-  runId = rows[0].run_id
-  await database.pool.query(
-    `insert into sync.rejected_records (run_id, operation, organization_id, is_whole, reason, record, digest) values ($1, 'users', $2, true, $2, $2, 'x')`,
-    [runId, ORGANIZATION],
-  )
-  await database.pool.query(
-    `insert into sync.held (run_id, batch_key, scope_key, users_before, kind, content_digest, organization_id, missing_user_ids)
-    values ($1, 1, 1, 9, 'organization', '', $2, array[$2])`,
-    [runId, ORGANIZATION],
-  )
-  await database.pool.query(`update sync.runs set problem = $2, rejected = 1 where run_id = $1`, [
-    runId,
-    `stopped${STEERING}`,
-  ])
+const command = await buildCommand()
+const database = await createTestDatabase()
+const service: FaultServer = await openFaultServer()
+service.usually = json(400, {
+  error: { status: `BAD${STEERING}`, message: `Error${STEERING}` },
 })
-afterAll(async () => {
-  await service?.[Symbol.asyncDispose]()
-  await command?.remove()
-  await database?.drop()
-})
+const settings: Environment = {
+  DATABASE_URL: database.url,
+  COLLAB_API_URL: service.url,
+  COLLAB_API_KEY: 'key-of-the-tests',
+  COLLAB_AUTH_TOKEN: 'auth-token-of-the-tests',
+}
+const lines = [
+  { organizationId: ORGANIZATION, documentId: ORGANIZATION, annotationId: ORGANIZATION },
+  { organizationId: ORGANIZATION, organizationUserGroupId: ORGANIZATION },
+]
+const catalog = lines.map((line) => JSON.stringify(line)).join('\n')
+const imported = await command.runProcess(['catalog', 'import', '-'], settings, catalog)
+expect(imported).toMatchObject({ code: 0 })
+const ran = await command.run(['run', '--organization', ORGANIZATION], settings)
+expect(ran.code).not.toBe(2)
+expectHarmless(ran.stdout)
+const { rows } = await database.pool.query('select run_id from sync.runs')
+const runId: string = rows[0].run_id
+await database.pool.query(
+  `insert into sync.rejected_records (run_id, operation, organization_id, is_whole, reason, record, digest) values ($1, 'users', $2, true, $2, $2, 'x')`,
+  [runId, ORGANIZATION],
+)
+await database.pool.query(
+  `insert into sync.held (run_id, batch_key, scope_key, users_before, kind, content_digest, organization_id, missing_user_ids)
+  values ($1, 1, 1, 9, 'organization', '', $2, array[$2])`,
+  [runId, ORGANIZATION],
+)
+await database.pool.query(`update sync.runs set problem = $2, rejected = 1 where run_id = $1`, [
+  runId,
+  `stopped${STEERING}`,
+])
 
 function expectHarmless(text: string): void {
   const lines = text.split('\n')

@@ -3,33 +3,24 @@ import { once } from 'node:events'
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createEmptyDatabase } from '../helpers/database.ts'
-import type { TestDatabase } from '../helpers/database.ts'
 import { until } from '../helpers/until.ts'
 import { buildCommand } from './built-command.ts'
-import type { BuiltCommand, Environment, StandInProcess } from './built-command.ts'
+import type { Environment, StandInProcess } from './built-command.ts'
 
 /** What a person does with the built command, from an empty database on: each test goes on where the one before it ended. */
 
-let command: BuiltCommand
-let database: TestDatabase
-let standIn: StandInProcess
-let settings: Environment
-let catalog: string
-
-beforeAll(async () => {
-  command = await buildCommand()
-  database = await createEmptyDatabase()
-  catalog = join(command.directory, 'catalog.ndjson')
-  const world = ['--organizations', '2', '--documents', '2', '--annotations', '3', '--no-skew']
-  standIn = await command.startStandIn(...world, '--catalog', catalog)
-  settings = { ...standIn.environment, DATABASE_URL: database.url, SYNC_RETRIES: '0' }
-})
-afterAll(async () => {
-  await command?.remove()
-  await database?.drop()
-})
+const command = await buildCommand()
+const database = await createEmptyDatabase()
+const catalog: string = join(command.directory, 'catalog.ndjson')
+const world = ['--organizations', '2', '--documents', '2', '--annotations', '3', '--no-skew']
+const standIn: StandInProcess = await command.startStandIn(...world, '--catalog', catalog)
+const settings: Environment = {
+  ...standIn.environment,
+  DATABASE_URL: database.url,
+  SYNC_RETRIES: '0',
+}
 
 /** The JSON document that a command prints, and its exit code. */
 async function json(...args: string[]) {

@@ -47,13 +47,7 @@ describe.skipIf(!redisUrl())('a Redis that', () => {
     await command.run(['catalog', 'add', '--organization', 'acme'], settings)
   })
   afterAll(async () => {
-    await Promise.all([
-      service[Symbol.asyncDispose](),
-      redis.close(),
-      cluster.close(),
-      database.drop(),
-    ])
-    await command.remove()
+    await Promise.all([redis.close(), cluster.close()])
   })
   beforeEach(async () => {
     await redis.command('config', 'set', 'maxmemory', '0')
@@ -98,7 +92,6 @@ describe.skipIf(!redisUrl())('a Redis that', () => {
     relay.freezeAt('doctor-')
     const paused = { ...settings, REDIS_URL: `redis://127.0.0.1:${relay.port}` }
     const { code, stdout } = await command.runProcess(['doctor'], paused)
-    relay.cut()
     expect(code).toBe(2)
     expect(stdout).toMatch(/^fail +jobs +no response within 2\.5 s\n +fix: try again in a moment/m)
     expect(stdout).toMatch(/^1 problem, /m)

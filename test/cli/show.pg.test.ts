@@ -1,70 +1,52 @@
 import { execFileSync } from 'node:child_process'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { CollabSync } from '../../src/client/collab-sync.ts'
+import { describe, expect, test } from 'vitest'
 import { places } from '../../src/demo/catalog.ts'
 import { deleteComment, edit } from '../../src/demo/changes.ts'
 import { SearchSchema, THING_KINDS, THING_SCHEMAS } from '../../src/documents/thing.ts'
 import type { Thing, ThingIds, ThingKind } from '../../src/documents/thing.ts'
-import type { HttpServer } from '../../src/http/server.ts'
 import { onApp } from '../client/on-app.ts'
 import { openLive } from '../helpers/live.ts'
-import type { Live } from '../helpers/live.ts'
 import { BEARER, unlistened } from '../http/served.ts'
 import { thingPath } from '../../src/http/pages/things/thing-link.tsx'
 import { wordsOf } from '../pages/open-pages.ts'
 import { buildCommand } from './built-command.ts'
-import type { BuiltCommand } from './built-command.ts'
 
 const STEERING = '\u001b[31m\u009b2J\r\n\u2028All is well.\u202e'
 const STEERS = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u
 
-let command: BuiltCommand
-let live: Live
-let server: HttpServer
-let collabSync: CollabSync
+const command = await buildCommand()
+const live = await openLive('none', {
+  world: { organizations: 2, documentsPerOrganization: 2, annotationsPerDocument: 2 },
+})
+const { world } = live
+await live.importCatalog()
+await live.run()
+const organizationId = [...world.organizationIds()][1] ?? ''
+const place = [...places(world)].find((each) => each.organizationId === organizationId)
+const [edited, deleted] = place === undefined ? [] : (world.comments(place) ?? [])
+if (place === undefined || edited === undefined || deleted === undefined)
+  throw new Error('an empty world')
+edit(world, place, edited.commentId, { text: `one two ${STEERING}` })
+deleteComment(world, place, deleted.commentId)
+const scope = { organizationIds: [organizationId], documentId: place.documentId }
+await live.run({ scope })
+edit(world, place, edited.commentId, { text: `one three ${STEERING}` })
+await live.run({ scope })
+const { documentId } = place
+const [organizationUserGroupId = ''] = world.groupIds(organizationId)
+const gone: number = deleted.commentId
 /** A thing of each kind, in an organization whose id has quotes, blanks and a slash. */
-let things: Record<ThingKind, ThingIds>
-let gone: number
-
-beforeAll(async () => {
-  command = await buildCommand()
-  live = await openLive('none', {
-    world: { organizations: 2, documentsPerOrganization: 2, annotationsPerDocument: 2 },
-  })
-  const { world } = live
-  await live.importCatalog()
-  await live.run()
-  const organizationId = [...world.organizationIds()][1] ?? ''
-  const place = [...places(world)].find((each) => each.organizationId === organizationId)
-  const [edited, deleted] = place === undefined ? [] : (world.comments(place) ?? [])
-  if (place === undefined || edited === undefined || deleted === undefined)
-    throw new Error('an empty world')
-  edit(world, place, edited.commentId, { text: `one two ${STEERING}` })
-  deleteComment(world, place, deleted.commentId)
-  const scope = { organizationIds: [organizationId], documentId: place.documentId }
-  await live.run({ scope })
-  edit(world, place, edited.commentId, { text: `one three ${STEERING}` })
-  await live.run({ scope })
-  const { documentId } = place
-  const [organizationUserGroupId = ''] = world.groupIds(organizationId)
-  gone = deleted.commentId
-  things = {
-    organization: { organizationId },
-    userGroup: { organizationId, organizationUserGroupId },
-    document: { organizationId, documentId },
-    annotation: place,
-    comment: { ...place, commentId: edited.commentId },
-    user: { organizationId, userId: world.users(organizationId)?.[0]?.userId },
-  }
-  const app = await live.openApp()
-  server = await unlistened(app)
-  collabSync = onApp(app)
-})
-afterAll(async () => {
-  await server?.app.close()
-  await live?.close()
-  await command?.remove()
-})
+const things: Record<ThingKind, ThingIds> = {
+  organization: { organizationId },
+  userGroup: { organizationId, organizationUserGroupId },
+  document: { organizationId, documentId },
+  annotation: place,
+  comment: { ...place, commentId: edited.commentId },
+  user: { organizationId, userId: world.users(organizationId)?.[0]?.userId },
+}
+const app = await live.openApp()
+const server = await unlistened(app)
+const collabSync = onApp(app)
 
 const show = (...args: string[]) =>
   command.run(['show', ...args], { DATABASE_URL: live.database.url })

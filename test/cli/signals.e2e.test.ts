@@ -4,12 +4,11 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import pg from 'pg'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createTestDatabase } from '../helpers/database.ts'
-import type { TestDatabase } from '../helpers/database.ts'
 import { until } from '../helpers/until.ts'
 import { buildCommand } from './built-command.ts'
-import type { BuiltCommand, Environment, Running } from './built-command.ts'
+import type { Environment, Running } from './built-command.ts'
 
 /**
  * Every command ends by a signal, whole. That it exits, and is not killed, is what has the first process of a container end:
@@ -18,29 +17,20 @@ import type { BuiltCommand, Environment, Running } from './built-command.ts'
 
 const run = promisify(execFile)
 
-let command: BuiltCommand
-let database: TestDatabase
-let settings: Environment
 let locks: pg.Client
-beforeAll(async () => {
-  command = await buildCommand()
-  database = await createTestDatabase()
-  settings = {
-    DATABASE_URL: database.url,
-    COLLAB_API_URL: 'http://127.0.0.1:9',
-    COLLAB_API_KEY: 'any-key',
-    COLLAB_AUTH_TOKEN: 'any-token',
-  }
-})
+const command = await buildCommand()
+const database = await createTestDatabase()
+const settings: Environment = {
+  DATABASE_URL: database.url,
+  COLLAB_API_URL: 'http://127.0.0.1:9',
+  COLLAB_API_KEY: 'any-key',
+  COLLAB_AUTH_TOKEN: 'any-token',
+}
 beforeEach(async () => {
   locks = new pg.Client(database.url)
   await locks.connect()
 })
 afterEach(() => locks.end())
-afterAll(async () => {
-  await command?.remove()
-  await database?.drop()
-})
 
 test.each([
   ['migrate', [], 'select pg_advisory_lock(4013071001)'],

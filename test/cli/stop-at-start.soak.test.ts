@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { createTestDatabase, urlWith } from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'
 import { randomPrefix, redisUrl } from '../helpers/redis.ts'
@@ -39,10 +39,6 @@ beforeAll(async () => {
   database = await createTestDatabase()
   settings = { ...standIn.environment, DATABASE_URL: database.url, HTTP_PORT: '0' }
   expect(await command.run(['catalog', 'import', catalog], settings)).toMatchObject({ code: 0 })
-})
-afterAll(async () => {
-  await command?.remove()
-  await database?.drop()
 })
 
 /** Says on stderr that the first line of the program is reached: before that there is nothing that could hear a signal. */

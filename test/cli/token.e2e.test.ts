@@ -1,25 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { createTestDatabase } from '../helpers/database.ts'
-import type { TestDatabase } from '../helpers/database.ts'
 import { until } from '../helpers/until.ts'
 import { buildCommand } from './built-command.ts'
-import type { BuiltCommand, Environment } from './built-command.ts'
+import type { Environment } from './built-command.ts'
 
 const HTTP_TOKEN = 'a-token-of-the-tests'
 
-let command: BuiltCommand
-let database: TestDatabase
-let settings: Environment
-
-beforeAll(async () => {
-  command = await buildCommand()
-  database = await createTestDatabase()
-  settings = { DATABASE_URL: database.url, HTTP_PORT: '0', HTTP_TOKEN }
-})
-afterAll(async () => {
-  await command?.remove()
-  await database?.drop()
-})
+const command = await buildCommand()
+const database = await createTestDatabase()
+const settings: Environment = { DATABASE_URL: database.url, HTTP_PORT: '0', HTTP_TOKEN }
 
 const token = (args: string[]) => command.run(['token', ...args], settings)
 

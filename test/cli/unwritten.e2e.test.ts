@@ -2,12 +2,11 @@ import { execFile } from 'node:child_process'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createTestDatabase } from '../helpers/database.ts'
-import type { TestDatabase } from '../helpers/database.ts'
 import { until } from '../helpers/until.ts'
 import { buildCommand } from './built-command.ts'
-import type { BuiltCommand, Environment } from './built-command.ts'
+import type { Environment } from './built-command.ts'
 import type { Ended } from './hosted-commands.ts'
 
 /** Output and logs that a full disk, or a limit, does not take. */
@@ -16,16 +15,8 @@ const run = promisify(execFile)
 
 const SENTENCE = 'The output could not be written (ENOSPC: no space left on device).\n'
 
-let command: BuiltCommand
-let database: TestDatabase
-beforeAll(async () => {
-  command = await buildCommand()
-  database = await createTestDatabase()
-})
-afterAll(async () => {
-  await command?.remove()
-  await database?.drop()
-})
+const command = await buildCommand()
+const database = await createTestDatabase()
 
 test.each([[['status', '--json']], [['export', 'collab.organizations', '--out', '-']]])(
   '%j is done, but exits with 4',

@@ -1,11 +1,9 @@
 import { existsSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { createEmptyDatabase, createTestDatabase } from '../helpers/database.ts'
-import type { TestDatabase } from '../helpers/database.ts'
 import { buildCommand } from './built-command.ts'
-import type { BuiltCommand } from './built-command.ts'
 
 const SERVICE = {
   COLLAB_API_URL: 'http://127.0.0.1:9',
@@ -13,20 +11,9 @@ const SERVICE = {
   COLLAB_AUTH_TOKEN: 't',
 }
 
-let command: BuiltCommand
-let database: TestDatabase
-let settings: Record<string, string>
-
-beforeAll(async () => {
-  command = await buildCommand()
-  database = await createTestDatabase()
-  settings = { DATABASE_URL: database.url }
-})
-
-afterAll(async () => {
-  await database.drop()
-  await command.remove()
-})
+const command = await buildCommand()
+const database = await createTestDatabase()
+const settings: Record<string, string> = { DATABASE_URL: database.url }
 
 test.each([
   [[], 'docs/DICTIONARY.md'],
@@ -191,31 +178,27 @@ describe('before migrate, commands do nothing and say what to do first, exit 2',
   test('tables that are not there yet send to migrate; a worker waits for them', async () => {
     const empty = await createEmptyDatabase()
     const environment = { ...SERVICE, DATABASE_URL: empty.url }
-    try {
-      for (const args of [['status'], ['run'], ['enqueue']])
-        expect(await command.run(args, environment), args.join(' ')).toMatchObject({
-          code: 2,
-          stdout: '',
-          stderr: expect.stringMatching(/has no tables .*`collab-sync migrate`/),
-        })
-      const worker = command.start(['worker'], { ...environment, SYNC_CONCURENCY: '3' })
-      await worker.shows(/has no tables .*cannot start yet/)
-      const migrated = await command.run(['migrate', '--json'], { DATABASE_URL: empty.url })
-      expect(migrated.code).toBe(0)
-      expect(JSON.parse(migrated.stdout)).toMatchObject({
-        queue: 'postgres',
-        applied: expect.arrayContaining(['001_catalog']),
+    for (const args of [['status'], ['run'], ['enqueue']])
+      expect(await command.run(args, environment), args.join(' ')).toMatchObject({
+        code: 2,
+        stdout: '',
+        stderr: expect.stringMatching(/has no tables .*`collab-sync migrate`/),
       })
-      await worker.shows(/"msg":"working"/)
-      worker.child.kill('SIGTERM')
-      const { code, stderr } = await worker.ended
-      expect(code).toBe(0)
-      expect(stderr.match(/SYNC_CONCURENCY[^"]*/g)).toEqual([
-        'SYNC_CONCURENCY is not a setting; did you mean SYNC_CONCURRENCY?',
-      ])
-    } finally {
-      await empty.drop()
-    }
+    const worker = command.start(['worker'], { ...environment, SYNC_CONCURENCY: '3' })
+    await worker.shows(/has no tables .*cannot start yet/)
+    const migrated = await command.run(['migrate', '--json'], { DATABASE_URL: empty.url })
+    expect(migrated.code).toBe(0)
+    expect(JSON.parse(migrated.stdout)).toMatchObject({
+      queue: 'postgres',
+      applied: expect.arrayContaining(['001_catalog']),
+    })
+    await worker.shows(/"msg":"working"/)
+    worker.child.kill('SIGTERM')
+    const { code, stderr } = await worker.ended
+    expect(code).toBe(0)
+    expect(stderr.match(/SYNC_CONCURENCY[^"]*/g)).toEqual([
+      'SYNC_CONCURENCY is not a setting; did you mean SYNC_CONCURRENCY?',
+    ])
   })
 })
 

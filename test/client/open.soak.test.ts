@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { jobs } from '../../jobs/index.ts'
 import { openCollabSync } from '../../src/client/open-collab-sync.ts'
 import { EnvironmentError } from '../../src/base/errors.ts'
@@ -42,7 +42,6 @@ describe.each(QUEUE_KINDS)('a program with the queue on %s', (kind) => {
   beforeAll(async () => {
     built = await buildCommand()
   })
-  afterAll(() => built?.remove())
   beforeEach(async (context) => {
     if (isMissing(kind)) return context.skip()
     const prefix = randomPrefix()
@@ -57,7 +56,6 @@ describe.each(QUEUE_KINDS)('a program with the queue on %s', (kind) => {
   })
   afterEach(async () => {
     await worker?.stop()
-    await live?.close()
   })
 
   test('that does as the example follows its run to the end, and ends by itself once it has closed', async () => {

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import type { CollabSync } from '../../src/client/collab-sync.ts'
 import { SharedCollabSync } from '../../src/client/collab-sync.ts'
 import type { Page, PageRequest } from '../../src/documents/page.ts'
@@ -24,7 +24,6 @@ beforeEach(async () => {
     trigger: 'api',
   })
 })
-afterEach(() => database.drop())
 
 test('runs are paged newest first, each once, while others are asked for', async () => {
   await addRuns(25)

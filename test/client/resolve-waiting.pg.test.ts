@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import type { CollabSync } from '../../src/client/collab-sync.ts'
 import type { HeldListing } from '../../src/documents/waiting.ts'
 import { openLive } from '../helpers/live.ts'
@@ -14,7 +14,6 @@ beforeEach(async () => {
   await live.run()
   collabSync = onApp(await live.openApp())
 })
-afterEach(() => live.close())
 
 test('one held listing is accepted, the others wait on', async () => {
   const [organizationId = ''] = live.world.organizationIds()

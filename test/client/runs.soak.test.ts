@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { jobs } from '../../jobs/index.ts'
 import type { App } from '../../src/worker/app.ts'
 import type { CollabSync } from '../../src/client/collab-sync.ts'
@@ -22,9 +22,6 @@ describe('asking for runs', () => {
     await live.importCatalog()
     app = await live.openApp()
     collabSync = onApp(app)
-  })
-  afterEach(async () => {
-    await live?.close()
   })
 
   test('the same key gives the run that it made, in whatever order the scope names its members', async () => {

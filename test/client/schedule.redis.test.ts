@@ -1,5 +1,5 @@
 import type { Queue } from 'bullmq'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { jobs } from '../../jobs/index.ts'
 import type { App } from '../../src/worker/app.ts'
 import type { CollabSync } from '../../src/client/collab-sync.ts'
@@ -27,7 +27,6 @@ describe.each(QUEUE_KINDS)('the nightly schedule with the queue on %s', (kind) =
     app = await live.openApp()
     collabSync = onApp(app)
   })
-  afterEach(() => live?.close())
 
   test('is that of the settings until it is set, and can be removed', async () => {
     expect(await collabSync.getSchedule()).toMatchObject({

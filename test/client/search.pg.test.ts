@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import type { App } from '../../src/worker/app.ts'
 import type { CollabSync } from '../../src/client/collab-sync.ts'
 import { addComment } from '../../src/demo/changes.ts'
@@ -34,7 +34,6 @@ beforeEach(async () => {
   app = await live.openApp()
   collabSync = onApp(app)
 })
-afterEach(() => live.close())
 
 test('each kind is found by its whole id and by a part of it in any case', async () => {
   const { run_id: runId } = await live.run()

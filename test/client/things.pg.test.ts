@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { wordDiff } from '../../src/client/life.ts'
 import type { CollabSync } from '../../src/client/collab-sync.ts'
 import { UsageError } from '../../src/base/errors.ts'
@@ -31,7 +31,6 @@ beforeEach(async () => {
   if (busy === undefined) throw new Error('The world has no busy annotation.')
   place = busy
 })
-afterEach(() => live.close())
 
 test('a comment says why it is here or gone, by which run, and what each version changed', async () => {
   const commentId = addComment(live.world, place, { text: 'one two three' })

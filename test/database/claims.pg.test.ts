@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { noCounts } from '../../src/documents/counts.ts'
 import type { Counts } from '../../src/documents/counts.ts'
 import { claimItem, commitItem } from '../../src/core/database/claims.ts'
@@ -6,13 +6,10 @@ import type { Claim } from '../../src/core/database/claims.ts'
 import * as items from '../../src/core/database/statements/items.ts'
 import * as workers from '../../src/core/database/statements/workers.ts'
 import { createTestDatabase } from '../helpers/database.ts'
-import type { TestDatabase } from '../helpers/database.ts'
 import { until } from '../helpers/until.ts'
 import { addBatch, addItem, addRun, addWorker, rowsOf } from './run-rows.ts'
 
-let database: TestDatabase
-beforeAll(async () => void (database = await createTestDatabase()))
-afterAll(() => database?.drop())
+const database = await createTestDatabase()
 
 async function newItem(columns: Record<string, unknown> = {}, run: Record<string, unknown> = {}) {
   const batchKey = await addBatch(database.pool)

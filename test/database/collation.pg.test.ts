@@ -1,19 +1,14 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { checkCollation, describeServer } from '../../src/cli/doctor/check-database.ts'
 import { migrate } from '../../src/core/database/migrate.ts'
 import * as users from '../../src/core/database/statements/users.ts'
 import { createEmptyDatabase, onServer } from '../helpers/database.ts'
-import type { TestDatabase } from '../helpers/database.ts'
 
 /** Sorted as bytes. The collation of the database below sorts them as people do: 10, 9, é, org_1, ORG-0, Org-1, z. */
 const IN_BYTE_ORDER = ['10', '9', 'ORG-0', 'Org-1', 'org_1', 'z', 'é']
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await createEmptyDatabase(`locale_provider icu icu_locale 'en-US'`)
-  await migrate(database.url)
-})
-afterAll(() => database?.drop())
+const database = await createEmptyDatabase(`locale_provider icu icu_locale 'en-US'`)
+await migrate(database.url)
 
 test('no index of ids depends on the collation of the database', async () => {
   const { rows } = await database.pool.query<{ indexed: string }>(

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { CommentColumn } from '../../src/base/columns.ts'
 import { insertComments, readCommentContents } from '../../src/core/database/comments.ts'
 import type { AnnotationComments } from '../../src/core/database/comment-rows.ts'
@@ -7,13 +7,8 @@ import { zoneDays } from '../../src/core/database/comment-rows.ts'
 import { CommentRecord } from '../../src/core/sync/record/comment.ts'
 import { commentColumns, commentTexts } from '../helpers/columns.ts'
 import { createTestDatabase } from '../helpers/database.ts'
-import type { TestDatabase } from '../helpers/database.ts'
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await createTestDatabase()
-})
-afterAll(() => database.drop())
+const database = await createTestDatabase()
 
 const AT = new Date('2026-01-02T03:04:05.678Z')
 

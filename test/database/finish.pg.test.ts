@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { columnOf } from '../../src/base/columns.ts'
 import { ITEM_COUNTS } from '../../src/documents/counts.ts'
 import * as items from '../../src/core/database/statements/items.ts'
 import * as runs from '../../src/core/database/statements/runs.ts'
 import { createTestDatabase } from '../helpers/database.ts'
-import type { TestDatabase } from '../helpers/database.ts'
 import { addItem, addRun, addWorker } from './run-rows.ts'
 
-let database: TestDatabase
-beforeAll(async () => void (database = await createTestDatabase()))
-afterAll(() => database?.drop())
+const database = await createTestDatabase()
 beforeEach(async () => {
   await database.pool.query('delete from sync.runs; delete from sync.workers')
 })

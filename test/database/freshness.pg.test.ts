@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { requireDefinitions, setDefinitions } from '../../src/core/database/definitions.ts'
 import { migrate } from '../../src/core/database/migrate.ts'
 import * as definitions from '../../src/core/database/statements/definitions.ts'
@@ -14,7 +14,6 @@ describe('the promise', () => {
   beforeAll(async () => {
     database = await createTestDatabase()
   })
-  afterAll(() => database.drop())
 
   const today = new Date().getUTCDay() || 7
   const daysAgo = (...ago: number[]) => ago.map((days) => ((today - 1 - days + 14) % 7) + 1)

@@ -1,22 +1,16 @@
 import pg from 'pg'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { transaction } from '../../src/core/database/pool.ts'
 import * as held from '../../src/core/database/statements/held.ts'
 import { createTestDatabase } from '../helpers/database.ts'
-import type { TestDatabase } from '../helpers/database.ts'
 import { addBatch, addRun } from './run-rows.ts'
 
-let database: TestDatabase
-let batchKey: number
-beforeAll(async () => {
-  database = await createTestDatabase()
-  batchKey = await addBatch(database.pool)
-  await database.pool.query(
-    `insert into collab_store.listings (batch_key, scope_no, operation, kind, scope_key)
-    select batch_key, n, 'users', 'document', n from collab_store.batches cross join generate_series(1, 4) n`,
-  )
-})
-afterAll(() => database?.drop())
+const database = await createTestDatabase()
+const batchKey: number = await addBatch(database.pool)
+await database.pool.query(
+  `insert into collab_store.listings (batch_key, scope_no, operation, kind, scope_key)
+  select batch_key, n, 'users', 'document', n from collab_store.batches cross join generate_series(1, 4) n`,
+)
 beforeEach(async () => void (await database.pool.query('delete from sync.held')))
 
 /** Notes that a listing came back with too few of its users. @returns how often the answer was repeated */

@@ -1,34 +1,29 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { setDefinitions } from '../../src/core/database/definitions.ts'
 import { lock } from '../../src/core/database/locks.ts'
 import { transaction } from '../../src/core/database/pool.ts'
 import { hint } from '../../src/features/refresh/hint.ts'
 import { Planner } from '../../src/features/refresh/planner.ts'
 import { databaseClock } from '../../src/features/refresh/polling.ts'
-import type { App } from '../../src/worker/app.ts'
 import { onServer, urlWith } from '../helpers/database.ts'
 import { openLive } from '../helpers/live.ts'
-import type { Live } from '../helpers/live.ts'
 import { busyPlace, scopeOf } from '../helpers/places.ts'
 import { until } from '../helpers/until.ts'
 
 const role = `cs_test_role_${randomBytes(5).toString('hex')}`
 
-let live: Live
-let app: App
+const live = await openLive('none')
+const app = await live.openApp()
+await onServer((server) =>
+  server.query(`create role ${role} login password 'pw' in role collab_reader`),
+)
 /** An analyst's connection. */
-let reader: pg.Client
-beforeAll(async () => {
-  live = await openLive('none')
-  app = await live.openApp()
-  await onServer((server) =>
-    server.query(`create role ${role} login password 'pw' in role collab_reader`),
-  )
-  reader = new pg.Client(urlWith(live.database.url, { username: role, password: 'pw' }))
-  await reader.connect()
-})
+const reader: pg.Client = new pg.Client(
+  urlWith(live.database.url, { username: role, password: 'pw' }),
+)
+await reader.connect()
 afterAll(async () => {
   await reader?.end()
   await live?.close()

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { migrate } from '../../src/core/database/migrate.ts'
 import { requireSchema } from '../../src/core/database/schema.ts'
 import { openDatabase } from '../../src/core/database/pool.ts'
@@ -14,7 +14,6 @@ let database: TestDatabase
 beforeEach(async () => {
   database = await createEmptyDatabase()
 })
-afterEach(() => database.drop())
 
 test('the first migrate applies every migration, the second none', async () => {
   const first = await migrate(database.url)
@@ -220,13 +219,9 @@ test('every table has what publications of all tables need: a key by which a del
 
 test('every schema, relation, column, sequence and function of ours has a COMMENT of its own', async () => {
   const migrated = await createTestDatabase()
-  try {
-    const { rows } = await migrated.pool.query<{ object: string; comment: string | null }>(OBJECTS)
-    expect(rows.length).toBeGreaterThan(250)
-    expect(rows.filter(({ comment }) => !comment?.trim()).map(({ object }) => object)).toEqual([])
-  } finally {
-    await migrated.drop()
-  }
+  const { rows } = await migrated.pool.query<{ object: string; comment: string | null }>(OBJECTS)
+  expect(rows.length).toBeGreaterThan(250)
+  expect(rows.filter(({ comment }) => !comment?.trim()).map(({ object }) => object)).toEqual([])
 })
 
 // Sequences of identity columns belong to their column, whose comment says it.

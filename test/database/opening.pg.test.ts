@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
 import { followRun } from '../../src/cli/progress.ts'
 import {
   checkDatabase,
@@ -10,9 +10,7 @@ import type { Database } from '../../src/core/database/pool.ts'
 import { UsageError } from '../../src/base/errors.ts'
 import { migrateQueue } from '../../src/core/queue/backend.ts'
 import { buildCommand } from '../cli/built-command.ts'
-import type { BuiltCommand } from '../cli/built-command.ts'
 import { createTestDatabase, urlWith } from '../helpers/database.ts'
-import type { TestDatabase } from '../helpers/database.ts'
 import { startPooler } from '../helpers/pooler.ts'
 import { until } from '../helpers/until.ts'
 import { addRun } from './run-rows.ts'
@@ -22,23 +20,13 @@ const SERVER_GONE = {
   message: '(EDBHANDLEREXITED) connection to database closed',
 }
 
-let command: BuiltCommand
-let direct: TestDatabase
-let pooler: Awaited<ReturnType<typeof startPooler>>
 let database: Database
-beforeAll(async () => {
-  command = await buildCommand()
-  direct = await createTestDatabase()
-  pooler = await startPooler(direct.url, 'session')
-})
+const command = await buildCommand()
+const direct = await createTestDatabase()
+const pooler = await startPooler(direct.url, 'session')
 afterEach(async () => {
   await pooler.fail(null)
   await database.end()
-})
-afterAll(async () => {
-  await command?.remove()
-  await pooler?.close()
-  await direct?.drop()
 })
 
 /** Each try of a connection is refused; when two were, the server takes connections again. */

@@ -1,18 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { checkDatabase } from '../../src/core/database/connection-errors.ts'
 import { openDatabase, transaction } from '../../src/core/database/pool.ts'
 import type { Client, Database } from '../../src/core/database/pool.ts'
 import { EnvironmentError, UsageError } from '../../src/base/errors.ts'
 import { createEmptyDatabase, onServer, urlWith } from '../helpers/database.ts'
-import type { TestDatabase } from '../helpers/database.ts'
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await createEmptyDatabase()
-  await database.pool.query('create table counters (name text primary key, value bigint not null)')
-  await database.pool.query(`insert into counters values ('a', 0), ('b', 0)`)
-})
-afterAll(() => database.drop())
+const database = await createEmptyDatabase()
+await database.pool.query('create table counters (name text primary key, value bigint not null)')
+await database.pool.query(`insert into counters values ('a', 0), ('b', 0)`)
 
 test('bigint is a number as far as numbers are exact, and an error beyond', async () => {
   const { rows } = await database.pool.query(

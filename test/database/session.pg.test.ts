@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { checkDatabase } from '../../src/core/database/connection-errors.ts'
 import { openDatabase } from '../../src/core/database/pool.ts'
 import { createLog } from '../../src/base/log.ts'
@@ -7,16 +7,11 @@ import { itemDelivery, openQueue } from '../../src/core/queue/queue.ts'
 import { onServer } from '../helpers/database.ts'
 import { expectTablesEqual } from '../helpers/expect-equal.ts'
 import { openLive } from '../helpers/live.ts'
-import type { Live } from '../helpers/live.ts'
 import { startPooler } from '../helpers/pooler.ts'
 
-let live: Live
-beforeAll(async () => {
-  live = await openLive('postgres', {
-    world: { organizations: 1, documentsPerOrganization: 2, annotationsPerDocument: 3 },
-  })
+const live = await openLive('postgres', {
+  world: { organizations: 1, documentsPerOrganization: 2, annotationsPerDocument: 3 },
 })
-afterAll(() => live?.close())
 
 /** Each of them breaks what reads or writes without a word about it. */
 const OF_THE_DATABASE = [
@@ -67,7 +62,6 @@ describe('behind a pooler', () => {
       await queue.close()
     } finally {
       await database.end()
-      await pooler.close()
     }
   })
 
@@ -81,7 +75,6 @@ describe('behind a pooler', () => {
       await expect(migrateQueue({ kind: 'postgres', url: pooler.url })).rejects.toThrow(sentence)
     } finally {
       await database.end()
-      await pooler.close()
     }
   })
 })

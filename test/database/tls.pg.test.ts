@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { afterAll, expect, inject, test } from 'vitest'
 import { querySource } from '../../src/features/catalog/query.ts'
 import { checkDatabase } from '../../src/core/database/connection-errors.ts'
 import { openDatabase } from '../../src/core/database/pool.ts'
@@ -8,7 +8,6 @@ import { UsageError } from '../../src/base/errors.ts'
 import { migrateQueue } from '../../src/core/queue/backend.ts'
 import { databaseAddress } from '../../src/settings/database-address.ts'
 import { buildCommand } from '../cli/built-command.ts'
-import type { BuiltCommand } from '../cli/built-command.ts'
 import { startLike } from '../helpers/own-server.ts'
 import { AUTHORITY, SERVER_CERTIFICATE, SERVER_KEY } from '../helpers/private-authority.ts'
 import type { Server } from '../helpers/servers.ts'
@@ -26,17 +25,12 @@ const FILES = {
   'tls_hba.conf': 'hostssl all all 127.0.0.1/32 trust\nhostnossl postgres all 127.0.0.1/32 trust\n',
 }
 
-let command: BuiltCommand
-let server: Server
-let authority: string
-beforeAll(async () => {
-  command = await buildCommand()
-  const started = await startLike(inject('postgresUrl'), SETTINGS, FILES)
-  if (started === null) throw new Error('The programs of the tests’ PostgreSQL are not here.')
-  server = started
-  authority = join(command.directory, 'ca.pem')
-  await writeFile(authority, AUTHORITY)
-})
+const command = await buildCommand()
+const started = await startLike(inject('postgresUrl'), SETTINGS, FILES)
+if (started === null) throw new Error('The programs of the tests’ PostgreSQL are not here.')
+const server: Server = started
+const authority: string = join(command.directory, 'ca.pem')
+await writeFile(authority, AUTHORITY)
 afterAll(async () => {
   await command?.remove()
   await server?.close()

@@ -1,9 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { PATHS } from '../../src/demo/requests.ts'
 import { createWorld } from '../../src/demo/world.ts'
 import { call, listed } from '../service/call.ts'
 import { startStandIn } from '../service/stand-in.ts'
-import type { StandIn } from '../service/stand-in.ts'
 
 const world = createWorld({
   seed: 11,
@@ -17,10 +16,7 @@ const world = createWorld({
 const org = { organizationId: 'org-0' }
 const place = { ...org, documentId: 'doc-0', annotationId: 'ann-0' }
 
-let standIn: StandIn
-beforeAll(async () => {
-  standIn = await startStandIn({ world })
-})
+const standIn = await startStandIn({ world })
 afterAll(() => standIn.close())
 
 const ids = (users: readonly unknown[] = []) =>

@@ -1,9 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { noteSchedule } from '../../src/core/queue/schedule.ts'
 import { rolledBack } from '../../src/core/database/pool.ts'
 import { randomChanges } from '../../src/demo/random-changes.ts'
 import { openLive } from '../helpers/live.ts'
-import type { Live } from '../helpers/live.ts'
 import { fileText, yamlDocuments } from './yaml-files.ts'
 
 /** Grafana is not started here: its statements are run as it runs them. */
@@ -33,20 +32,16 @@ const ofDocument: Statement[] = fileText('docs/DASHBOARDS.md')
   .slice(1)
   .map((text) => ({ of: 'docs/DASHBOARDS.md', rawSql: text.split('```')[0]!, format: 'table' }))
 
-let live: Live
-beforeAll(async () => {
-  const schedule = { cron: '0 2 * * *', timeZone: 'UTC', nightlyLateAfterMs: 1_800_000 }
-  live = await openLive('none', { world: { now: new Date(Date.now() - 86_400_000) } })
-  await live.importCatalog()
-  await noteSchedule(live.database.pool, schedule)
-  await live.database.pool.query(
-    `update sync.nightly_due set due_at = due_at - (select min(due_at) from sync.nightly_due) + now()`,
-  )
-  await live.run({ trigger: 'schedule' })
-  randomChanges(live.world, { count: 12, seed: 7, kinds: ['edit', 'deleteComment'] })
-  await live.run()
-})
-afterAll(() => live.close())
+const schedule = { cron: '0 2 * * *', timeZone: 'UTC', nightlyLateAfterMs: 1_800_000 }
+const live = await openLive('none', { world: { now: new Date(Date.now() - 86_400_000) } })
+await live.importCatalog()
+await noteSchedule(live.database.pool, schedule)
+await live.database.pool.query(
+  `update sync.nightly_due set due_at = due_at - (select min(due_at) from sync.nightly_due) + now()`,
+)
+await live.run({ trigger: 'schedule' })
+randomChanges(live.world, { count: 12, seed: 7, kinds: ['edit', 'deleteComment'] })
+await live.run()
 
 test.each([...ofPanels, ...ofDocument])(
   '$of has rows for collab_reader',

@@ -1,20 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { jobs } from '../../jobs/index.ts'
 import { startRun } from '../../src/core/run/start.ts'
 import { startWorker } from '../../src/worker/worker.ts'
 import { openLive, settled } from '../helpers/live.ts'
-import type { Live } from '../helpers/live.ts'
 
 /** Rows of docs/FAILURES.md that are proved nowhere else. */
 
-let live: Live
-
-beforeAll(async () => {
-  live = await openLive('postgres')
-  await live.importCatalog()
-})
-
-afterAll(() => live.close())
+const live = await openLive('postgres')
+await live.importCatalog()
 
 test('a batch that takes worker after worker down is given up: everything else is in, and it can be tried again', async () => {
   const { rows } = await live.database.pool.query(

@@ -4,32 +4,21 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { asyncBufferFromFile, parquetMetadataAsync } from 'hyparquet'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { buildCommand } from '../cli/built-command.ts'
-import type { BuiltCommand, Environment } from '../cli/built-command.ts'
+import type { Environment } from '../cli/built-command.ts'
 import { transaction } from '../../src/core/database/pool.ts'
 import { createTestDatabase, onServer, urlWith } from '../helpers/database.ts'
-import type { TestDatabase } from '../helpers/database.ts'
 import { fillComments } from './fill-comments.ts'
 
 /** Many times what fits into a pipe. */
 const COMMENTS = 60_000
 const suffix = randomBytes(4).toString('hex')
 
-let command: BuiltCommand
-let database: TestDatabase
-let settings: Environment
-
-beforeAll(async () => {
-  command = await buildCommand()
-  database = await createTestDatabase()
-  await fillComments(database, COMMENTS)
-  settings = { DATABASE_URL: database.url }
-})
-afterAll(async () => {
-  await command?.remove()
-  await database?.drop()
-})
+const command = await buildCommand()
+const database = await createTestDatabase()
+await fillComments(database, COMMENTS)
+const settings: Environment = { DATABASE_URL: database.url }
 
 test('export writes a file, says what to ask for next time, and with --json says it in one document', async () => {
   const out = join(command.directory, 'comments.parquet')

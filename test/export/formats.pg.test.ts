@@ -6,23 +6,16 @@ import { pipeline } from 'node:stream/promises'
 import { parse as parseCsv } from 'csv-parse/sync'
 import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'hyparquet'
 import { from } from 'pg-copy-streams'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { readExportObjects, streamRows, withSnapshot } from '../../src/features/export/rows.ts'
 import { exportObject } from '../../src/features/export/export-object.ts'
 import type { ExportRequest } from '../../src/features/export/export-object.ts'
 import { UsageError } from '../../src/base/errors.ts'
 import { places } from '../../src/demo/catalog.ts'
 import { addComment } from '../../src/demo/changes.ts'
-import type { Place } from '../../src/demo/layout.ts'
 import { openLive } from '../helpers/live.ts'
-import type { Live } from '../helpers/live.ts'
 
 const asWritten = new TextDecoder('utf-8', { ignoreBOM: true })
-
-let live: Live
-let directory: string
-let first: string
-let place: Place
 
 /** Texts that a careless writer breaks, or a spreadsheet runs. */
 const ODD_TEXTS = [
@@ -59,17 +52,15 @@ const ODD_TEXTS = [
   'null',
 ]
 
-beforeAll(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'export-'))
-  live = await openLive('none')
-  await live.importCatalog()
-  first = [...live.world.organizationIds()][0] ?? ''
-  const documentId = [...live.world.documentIds(first)][0] ?? ''
-  const annotationId = [...live.world.annotationIds(first, documentId)][0] ?? ''
-  place = { organizationId: first, documentId, annotationId }
-  for (const text of ODD_TEXTS) addComment(live.world, place, { text })
-  expect((await live.run())['status']).toBe('succeeded')
-})
+const directory: string = mkdtempSync(join(tmpdir(), 'export-'))
+const live = await openLive('none')
+await live.importCatalog()
+const first: string = [...live.world.organizationIds()][0] ?? ''
+const documentId = [...live.world.documentIds(first)][0] ?? ''
+const annotationId = [...live.world.annotationIds(first, documentId)][0] ?? ''
+const place = { organizationId: first, documentId, annotationId }
+for (const text of ODD_TEXTS) addComment(live.world, place, { text })
+expect((await live.run())['status']).toBe('succeeded')
 
 afterAll(async () => {
   await live.close()

@@ -11,31 +11,21 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { prune } from '../../src/features/privacy/prune.ts'
 import { UsageError } from '../../src/base/errors.ts'
 import { exportByState } from '../../src/features/export/state.ts'
 import { Copy, tableTexts } from '../changes/copy.ts'
 import { countFromZero, countUp } from '../changes/count-up.ts'
 import { buildCommand } from '../cli/built-command.ts'
-import type { BuiltCommand } from '../cli/built-command.ts'
 import { createTestDatabase } from '../helpers/database.ts'
-import type { TestDatabase } from '../helpers/database.ts'
 import { fillComments } from './fill-comments.ts'
 
 const EDIT = `update collab_store.comments set comment_text = $1 where comment_id = $2`
 
-let command: BuiltCommand
-let database: TestDatabase
-beforeAll(async () => {
-  command = await buildCommand()
-  database = await createTestDatabase()
-  await fillComments(database, 2000)
-})
-afterAll(async () => {
-  await command?.remove()
-  await database?.drop()
-})
+const command = await buildCommand()
+const database = await createTestDatabase()
+await fillComments(database, 2000)
 
 let places = 0
 /** A folder for one test. */

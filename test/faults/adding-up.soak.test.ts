@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { stopRun } from '../../src/core/run/stop.ts'
 import { expectTablesEqual } from '../helpers/expect-equal.ts'
 import { openLive, settled, startOn } from '../helpers/live.ts'
@@ -11,7 +11,6 @@ beforeEach(async () => {
   live = await openLive('postgres')
   await live.importCatalog()
 })
-afterEach(() => live?.close())
 
 const UNSOUND = {
   'a scope more than planned': 'scopes_succeeded = scopes_succeeded + 1',

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { randomChanges } from '../../src/demo/random-changes.ts'
 import { expectTablesEqual } from '../helpers/expect-equal.ts'
 import { QUEUE_KINDS, isMissing } from '../helpers/live.ts'
@@ -35,7 +35,6 @@ describe.each(QUEUE_KINDS)('death of workers, with the queue on %s', (queue) => 
     if (isMissing(queue)) return context.skip()
     rig = await openOwnRig(queue, { world: WORLD, standIn: { latencyMs: 80 } })
   })
-  afterEach(() => rig?.close())
 
   test('three workers are killed in mid-run, the fourth ends it: tables equal, little asked twice, no version made twice', async () => {
     const needed = callsNeeded(rig.world)

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { DEAD_AFTER_S } from '../../src/core/database/claims.ts'
 import * as workers from '../../src/core/database/statements/workers.ts'
 import { addComment } from '../../src/demo/changes.ts'
@@ -40,13 +40,10 @@ const holdRows = (characters: number) => `
 const SESSIONS = `select pid from pg_stat_activity
   where datname = current_database() and application_name like 'collab-sync worker%'`
 
-let build: WorkerBuild
 let database: TestDatabase
 let rig: Rig
 let holder: pg.Client
-beforeAll(async () => {
-  build = await buildWorker()
-})
+const build: WorkerBuild = await buildWorker()
 afterAll(() => build?.killAll())
 beforeEach(async () => {
   rig = await openOwnRig('postgres', { world: WORLD })
@@ -58,7 +55,6 @@ beforeEach(async () => {
 afterEach(async () => {
   build.killAll()
   await holder?.end()
-  await rig?.close()
 })
 
 const STATES = [

@@ -1,25 +1,19 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import * as itemStatements from '../../src/core/database/statements/items.ts'
 import { parseScope } from '../../src/documents/scope.ts'
 import { startRun } from '../../src/core/run/start.ts'
 import { endDirectly } from '../helpers/direct-run.ts'
 import { expectTablesEqual } from '../helpers/expect-equal.ts'
 import { openLive, settled } from '../helpers/live.ts'
-import type { Live } from '../helpers/live.ts'
 import { until } from '../helpers/until.ts'
 import { buildWorker } from '../helpers/worker-process.ts'
 import type { WorkerBuild } from '../helpers/worker-process.ts'
 
-let build: WorkerBuild
-let live: Live
-beforeAll(async () => {
-  build = await buildWorker()
-  live = await openLive('postgres')
-  await live.importCatalog()
-})
+const build: WorkerBuild = await buildWorker()
+const live = await openLive('postgres')
+await live.importCatalog()
 afterAll(async () => {
   build?.killAll()
-  await live?.close()
 })
 
 test('a worker is killed while it waits for answers: another one ends the run, and the tables are equal', async () => {

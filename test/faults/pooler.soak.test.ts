@@ -1,29 +1,25 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { buildCommand } from '../cli/built-command.ts'
-import type { BuiltCommand, Environment, StandInProcess } from '../cli/built-command.ts'
+import type { Environment, StandInProcess } from '../cli/built-command.ts'
 import { createTestDatabase } from '../helpers/database.ts'
-import type { TestDatabase } from '../helpers/database.ts'
 import { startPooler } from '../helpers/pooler.ts'
 import { until } from '../helpers/until.ts'
 
-let command: BuiltCommand
-let standIn: StandInProcess
-let database: TestDatabase
-let pooler: Awaited<ReturnType<typeof startPooler>>
-let settings: Environment
-beforeAll(async () => {
-  command = await buildCommand()
-  standIn = await command.startStandIn('--latency', '200', '--catalog', 'catalog.ndjson')
-  database = await createTestDatabase()
-  pooler = await startPooler(database.url, 'session')
-  settings = { ...standIn.environment, DATABASE_URL: pooler.url, SYNC_CONCURRENCY: '4' }
-  await command.run(['catalog', 'import', 'catalog.ndjson'], settings)
-})
-afterAll(async () => {
-  await command?.remove()
-  await pooler?.close()
-  await database?.drop()
-})
+const command = await buildCommand()
+const standIn: StandInProcess = await command.startStandIn(
+  '--latency',
+  '200',
+  '--catalog',
+  'catalog.ndjson',
+)
+const database = await createTestDatabase()
+const pooler: Awaited<ReturnType<typeof startPooler>> = await startPooler(database.url, 'session')
+const settings: Environment = {
+  ...standIn.environment,
+  DATABASE_URL: pooler.url,
+  SYNC_CONCURRENCY: '4',
+}
+await command.run(['catalog', 'import', 'catalog.ndjson'], settings)
 
 test.each([
   ['XX000', '(EDBHANDLEREXITED) connection to database closed'],

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { quarterOfAllCallsTenWays } from '../service/faults.ts'
 import { expectTablesEqual } from '../helpers/expect-equal.ts'
 import { QUEUE_KINDS, isMissing, openLive } from '../helpers/live.ts'
@@ -6,7 +6,6 @@ import type { Live } from '../helpers/live.ts'
 
 describe.each(QUEUE_KINDS)('a quarter of all calls fails, with the queue on %s', (queue) => {
   let live: Live | undefined
-  afterEach(() => live?.close())
 
   test('in ten ways, and the run succeeds with the tables equal to the world', async (context) => {
     if (isMissing(queue)) return context.skip()

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { isMissing, openLive, QUEUE_KINDS, settled } from '../helpers/live.ts'
 import type { Live, RunRow } from '../helpers/live.ts'
 import { nextSlotMs, slotMs } from '../rate-limit/next-slot.ts'
@@ -6,7 +6,6 @@ import { meanPerSecond, untilUsed } from '../rate-limit/rates.ts'
 
 describe.each(QUEUE_KINDS)('the pace of all workers together, with the queue on %s', (queue) => {
   let live: Live | undefined
-  afterEach(() => live?.close())
 
   test('three workers with a limit of 40 calls a second take a slot for each call, and can use them', async (context) => {
     if (isMissing(queue)) return context.skip()

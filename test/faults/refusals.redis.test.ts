@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import * as runs from '../../src/core/database/statements/runs.ts'
 import { places } from '../../src/demo/catalog.ts'
 import type { Place } from '../../src/demo/layout.ts'
@@ -19,7 +19,6 @@ describe.each(QUEUE_KINDS)('what the service refuses, with the queue on %s', (qu
     organizationId = [...live.world.organizationIds()][0] as string
     place = [...places(live.world)].find((each) => each.organizationId !== organizationId) as Place
   })
-  afterEach(() => live?.close())
 
   test('one organization refused for users and one annotation refused leave everything else in, and are made whole by themselves', async () => {
     live.standIn.setFaults([

@@ -14,6 +14,7 @@ import { migrateQueue } from '../../src/core/queue/backend.ts'
 import type { QueuePlace } from '../../src/core/queue/backend.ts'
 import { itemDelivery, openQueue } from '../../src/core/queue/queue.ts'
 import { startRun } from '../../src/core/run/start.ts'
+import { closedAtEnd } from '../helpers/closing.ts'
 import { createTestDatabase } from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'
 import { settled } from '../helpers/live.ts'
@@ -34,6 +35,7 @@ export interface Rig {
   callsReach(count: number): Promise<void>
   /** Waits for the run's end; its row. */
   settled(runId: string, timeoutMs: number): Promise<RunRow>
+  /** Done at the latest when the test or its file ends. */
   close(): Promise<void>
 }
 
@@ -79,10 +81,10 @@ export async function openRig(
       await until(`the service saw ${count} calls`, () => standIn.calls.total >= count || null)
     },
     settled: (runId, timeoutMs) => settled(database, runId, timeoutMs),
-    async close() {
+    close: closedAtEnd(async () => {
       await standIn.close()
       await pool.end()
-    },
+    }),
   }
 }
 
@@ -97,10 +99,10 @@ export async function openOwnRig(
   const rig = await openRig(place, options)
   return {
     ...rig,
-    async close() {
+    close: closedAtEnd(async () => {
       await rig.close()
       await database.drop()
-    },
+    }),
   }
 }
 

@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { migrate } from '../../src/core/database/migrate.ts'
 import { revokingStatements } from '../database/revoking-statements.ts'
 import { createEmptyDatabase, onServer, urlWith } from '../helpers/database.ts'
-import type { TestDatabase } from '../helpers/database.ts'
 import { expectTablesEqual } from '../helpers/expect-equal.ts'
 import { buildWorker } from '../helpers/worker-process.ts'
 import type { WorkerBuild } from '../helpers/worker-process.ts'
@@ -22,29 +21,23 @@ const WORLD = {
 const role = `cs_worker_${randomBytes(4).toString('hex')}`
 const password = randomBytes(8).toString('hex')
 
-let database: TestDatabase
-let build: WorkerBuild
-let rig: Rig
-
-beforeAll(async () => {
-  build = await buildWorker()
-  database = await createEmptyDatabase()
-  const name = new URL(database.url).pathname.slice(1)
-  await onServer(async (server) => {
-    await server.query(
-      `create role ${role} login password '${password}' nosuperuser nocreatedb nocreaterole`,
-    )
-    await server.query(`alter database ${name} owner to ${role}`)
-    // As an administrator would once, where the migrating role may not: migrate says so and goes on.
-    await server.query(
-      `do $$ begin create role collab_reader nologin; exception when duplicate_object then null; end $$`,
-    )
-  })
-  const url = urlWith(database.url, { username: role, password })
-  expect((await migrate(url)).readerRole).toEqual({ granted: true })
-  await database.pool.query(revokingStatements(database.url))
-  rig = await openRig({ databaseUrl: url }, { world: WORLD })
+const build: WorkerBuild = await buildWorker()
+const database = await createEmptyDatabase()
+const name = new URL(database.url).pathname.slice(1)
+await onServer(async (server) => {
+  await server.query(
+    `create role ${role} login password '${password}' nosuperuser nocreatedb nocreaterole`,
+  )
+  await server.query(`alter database ${name} owner to ${role}`)
+  // As an administrator would once, where the migrating role may not: migrate says so and goes on.
+  await server.query(
+    `do $$ begin create role collab_reader nologin; exception when duplicate_object then null; end $$`,
+  )
 })
+const url = urlWith(database.url, { username: role, password })
+expect((await migrate(url)).readerRole).toEqual({ granted: true })
+await database.pool.query(revokingStatements(database.url))
+const rig: Rig = await openRig({ databaseUrl: url }, { world: WORLD })
 afterAll(async () => {
   build?.killAll()
   await rig?.close()

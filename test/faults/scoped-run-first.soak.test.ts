@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { places } from '../../src/demo/catalog.ts'
 import { edit } from '../../src/demo/changes.ts'
 import { expectTablesEqual } from '../helpers/expect-equal.ts'
@@ -8,7 +8,6 @@ import { scopeOf } from '../helpers/places.ts'
 import { until } from '../helpers/until.ts'
 
 let live: Live | undefined
-afterEach(() => live?.close())
 
 /** Nine whole batches: all jobs in hand, all places and all permits are taken by the run of everything. */
 const WORLD = {

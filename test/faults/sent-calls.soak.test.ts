@@ -31,50 +31,40 @@ const IN_FLIGHT_MAX = 16
 test('of two runs that overtake each other, each counts the calls that it sent', async () => {
   const live = await openLive('postgres', { standIn: { latencyMs: 30, latencyJitterMs: 200 } })
   await live.importCatalog()
-  try {
-    await live.run()
-    const before = live.standIn.calls.total
-    // Something to write in every batch, so that the runs take batches from each other.
-    for (const place of places(live.world)) {
-      const [comment] = live.world.comments(place) ?? []
-      if (comment !== undefined) edit(live.world, place, comment.commentId, { text: 'new' })
-    }
-    const workers = [await live.openWorker(), await live.openWorker()]
-    const runIds = await Promise.all(workers.map((worker) => worker.startRun()))
-    for (const runId of runIds) await settled(live.database, runId)
-    await Promise.all(workers.map((worker) => worker.stop()))
-    const seen = live.standIn.calls.total - before
-    expect(seen).toBeGreaterThan(callsNeeded(live.world))
-    const sum = 'select sum(calls)::int as calls from sync.runs where run_id = any($1)'
-    expect(await live.rows(sum, runIds)).toEqual([{ calls: seen }])
-  } finally {
-    await live.close()
+  await live.run()
+  const before = live.standIn.calls.total
+  // Something to write in every batch, so that the runs take batches from each other.
+  for (const place of places(live.world)) {
+    const [comment] = live.world.comments(place) ?? []
+    if (comment !== undefined) edit(live.world, place, comment.commentId, { text: 'new' })
   }
+  const workers = [await live.openWorker(), await live.openWorker()]
+  const runIds = await Promise.all(workers.map((worker) => worker.startRun()))
+  for (const runId of runIds) await settled(live.database, runId)
+  await Promise.all(workers.map((worker) => worker.stop()))
+  const seen = live.standIn.calls.total - before
+  expect(seen).toBeGreaterThan(callsNeeded(live.world))
+  const sum = 'select sum(calls)::int as calls from sync.runs where run_id = any($1)'
+  expect(await live.rows(sum, runIds)).toEqual([{ calls: seen }])
 })
 
 test('calls that PostgreSQL does not take are kept for the next time, and count in a run that was settled meanwhile', async () => {
   const database = await createTestDatabase()
-  try {
-    const { rows } = await database.pool.query(
-      `insert into sync.runs (trigger, status, finished_at, calls) values ('cli', 'cancelled', now(), 5) returning run_id`,
-    )
-    const runId: string = rows[0].run_id
-    const sent = new SentCalls(database.pool, createLog('silent'))
-    sent.add(runId, { calls: 1 })
-    sent.add(runId, { calls: 1, retries: 1 })
-    sent.add(runId, { waitedThrottledMs: 40.4 })
-    await database.pool.query('alter table sync.runs rename to runs_away')
-    await sent.write()
-    await database.pool.query('alter table sync.runs_away rename to runs')
-    await Promise.all([sent.write(), sent.write()])
-    await sent.close()
-    const run = await database.pool.query(
-      'select calls, retries, waited_throttled_ms from sync.runs',
-    )
-    expect(run.rows).toEqual([{ calls: 7, retries: 1, waited_throttled_ms: 40 }])
-  } finally {
-    await database.drop()
-  }
+  const { rows } = await database.pool.query(
+    `insert into sync.runs (trigger, status, finished_at, calls) values ('cli', 'cancelled', now(), 5) returning run_id`,
+  )
+  const runId: string = rows[0].run_id
+  const sent = new SentCalls(database.pool, createLog('silent'))
+  sent.add(runId, { calls: 1 })
+  sent.add(runId, { calls: 1, retries: 1 })
+  sent.add(runId, { waitedThrottledMs: 40.4 })
+  await database.pool.query('alter table sync.runs rename to runs_away')
+  await sent.write()
+  await database.pool.query('alter table sync.runs_away rename to runs')
+  await Promise.all([sent.write(), sent.write()])
+  await sent.close()
+  const run = await database.pool.query('select calls, retries, waited_throttled_ms from sync.runs')
+  expect(run.rows).toEqual([{ calls: 7, retries: 1, waited_throttled_ms: 40 }])
 })
 
 describe('with workers as processes', () => {
@@ -87,10 +77,7 @@ describe('with workers as processes', () => {
   beforeEach(async () => {
     rig = await openOwnRig('postgres', { world: WORLD, standIn: { latencyMs: 80 } })
   })
-  afterEach(async () => {
-    build.killAll()
-    await rig?.close()
-  })
+  afterEach(() => build.killAll())
 
   async function countsOf(runId: string): Promise<{ calls: number; retries: number }> {
     const { rows } = await rig.database.pool.query(

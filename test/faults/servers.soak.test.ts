@@ -48,10 +48,7 @@ afterAll(async () => {
   await redis?.close()
   await postgres?.close()
 })
-afterEach(async () => {
-  build.killAll()
-  await rig?.close()
-})
+afterEach(() => build.killAll())
 
 /** What happens to the servers once a third of the calls is made; all is back when it resolves. */
 type Calamity = () => Promise<void>

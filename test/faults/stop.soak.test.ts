@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { buildCommand } from '../cli/built-command.ts'
 import type { BuiltCommand, Environment, Running } from '../cli/built-command.ts'
 import { createTestDatabase, urlWith } from '../helpers/database.ts'
@@ -21,11 +21,9 @@ let settings: Environment
 beforeAll(async () => {
   command = await buildCommand()
 })
-afterAll(() => command?.remove())
 afterEach(async () => {
   postgres?.cut()
   redis?.cut()
-  await database?.drop()
 })
 
 async function open(): Promise<void> {

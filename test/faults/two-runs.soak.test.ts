@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { deleteComment, edit, restoreComment } from '../../src/demo/changes.ts'
 import { places } from '../../src/demo/catalog.ts'
 import type { Place } from '../../src/demo/layout.ts'
@@ -14,7 +14,6 @@ beforeEach(async () => {
   live = await openLive('postgres')
   await live.importCatalog()
 })
-afterEach(() => live?.close())
 
 test('an answer asked for before a change never overwrites one asked for after it, whichever run came first', async () => {
   await live.run()

@@ -5,12 +5,13 @@ import { migrate } from '../../src/core/database/migrate.ts'
 import { openDatabase } from '../../src/core/database/pool.ts'
 import type { Database } from '../../src/core/database/pool.ts'
 import { migrateQueue } from '../../src/core/queue/backend.ts'
+import { closedAtEnd } from './closing.ts'
 
 export interface TestDatabase {
   url: string
   /** Opened as the program opens it. */
   pool: Database
-  /** Closes the pool and drops the database, even if others are connected. */
+  /** Closes the pool and drops the database, even if others are connected; done at the latest when the test or its file ends. */
   drop(): Promise<void>
 }
 
@@ -76,10 +77,10 @@ async function createDatabase(
   return {
     url,
     pool,
-    async drop() {
+    drop: closedAtEnd(async () => {
       await pool.end()
       await onServer((server) => server.query(`drop database if exists ${name} with (force)`))
-    },
+    }),
   }
 }
 

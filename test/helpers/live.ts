@@ -19,6 +19,7 @@ import { readSettings } from '../../src/settings/settings.ts'
 import type { Store } from '../../src/worker/store.ts'
 import { startRun } from '../../src/core/run/start.ts'
 import { startWorker } from '../../src/worker/worker.ts'
+import { closedAtEnd } from './closing.ts'
 import { createTestDatabase } from './database.ts'
 import type { TestDatabase } from './database.ts'
 import { runDirectly } from './direct-run.ts'
@@ -54,6 +55,7 @@ export interface Live {
   importCatalog(options?: { prune: boolean }): Promise<void>
   /** One complete run with one worker; returns its row of sync.runs. */
   run(request?: RunOptions): Promise<RunRow>
+  /** Done at the latest when the test or its file ends. */
   close(): Promise<void>
 }
 
@@ -175,11 +177,11 @@ export async function openLive(
       await closeApp(app)
       return row
     },
-    async close() {
+    close: closedAtEnd(async () => {
       for (const app of apps.keys()) await closeApp(app).catch(() => {})
       await standIn.close()
       await database.drop()
-    },
+    }),
   }
   return live
 }

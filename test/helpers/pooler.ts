@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
 import pg from 'pg'
+import { closedAtEnd } from './closing.ts'
 import { urlWith } from './database.ts'
 
 /** What PgBouncer takes in a start-up message; it refuses everything else (its documentation, ignore_startup_parameters). */
@@ -68,11 +69,11 @@ export async function startPooler(url: string, mode: 'session' | 'transaction') 
     },
     /** Connections that were refused so far. */
     refused: () => refused,
-    async close() {
+    close: closedAtEnd(async () => {
       server.close()
       for (const client of clients) client.destroy()
       for (const session of sessions) await session.end()
-    },
+    }),
   }
 }
 

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
+import { closedAtEnd } from './closing.ts'
 
 /** A TCP relay before a server, so that the server can seem to fail or to be another one. */
 export interface Relay {
@@ -37,14 +38,16 @@ export async function startRelay(target: string): Promise<Relay> {
     client.pipe(upstream).pipe(client)
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
+  const cut = () => {
+    server.close()
+    for (const socket of sockets) socket.destroy()
+  }
+  closedAtEnd(async () => cut())
   return {
     port: (server.address() as AddressInfo).port,
     leadTo: (next) => void (reached = new URL(next)),
     freeze,
     freezeAt: (text) => void (freezingText = text),
-    cut() {
-      server.close()
-      for (const socket of sockets) socket.destroy()
-    },
+    cut,
   }
 }

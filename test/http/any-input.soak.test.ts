@@ -3,50 +3,22 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
 import type { InjectOptions, LightMyRequestResponse } from 'fastify'
 import type { OpenAPIV3_1 } from 'openapi-types'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { ProblemSchema } from '../../src/http/problem.ts'
-import type { HttpServer } from '../../src/http/server.ts'
 import { openLive } from '../helpers/live.ts'
-import type { Live } from '../helpers/live.ts'
-import { BEARER, serveApp, unlistened } from './served.ts'
+import { BEARER, operationsOf, serveApp, unlistened } from './served.ts'
+import type { Operation } from './served.ts'
 
 const RUNS_AN_OPERATION = 40
 
-let live: Live
-let server: HttpServer
-let operations: Operation[]
+const live = await openLive('none')
+await live.importCatalog()
 /** A run that is over, so that following it ends. */
-let runId: string
-
-interface Operation {
-  readonly id: string
-  readonly method: string
-  readonly path: string
-  readonly says: OpenAPIV3_1.OperationObject
-}
-
-beforeAll(async () => {
-  live = await openLive('none')
-  await live.importCatalog()
-  runId = (await live.run()).run_id
-  server = await unlistened(await live.openApp())
-  const answer = await server.app.inject({ url: '/openapi.json', headers: BEARER })
-  expect(answer.statusCode, answer.body.slice(0, 500)).toBe(200)
-  operations = operationsOf(answer.json())
-})
-afterAll(async () => {
-  await server?.app.close()
-  await live?.close()
-})
-
-function operationsOf(document: OpenAPIV3_1.Document): Operation[] {
-  return Object.entries(document.paths ?? {}).flatMap(([path, methods]) =>
-    Object.entries(methods ?? {}).map(([method, found]) => {
-      const says = found as OpenAPIV3_1.OperationObject
-      return { id: says.operationId ?? '', method, path, says }
-    }),
-  )
-}
+const runId: string = (await live.run()).run_id
+const server = await unlistened(await live.openApp())
+const answer = await server.app.inject({ url: '/openapi.json', headers: BEARER })
+expect(answer.statusCode, answer.body.slice(0, 500)).toBe(200)
+const operations: Operation[] = operationsOf(answer.json())
 
 /** Of the bodies of all operations, and of scopes and lines in them. */
 const MEMBERS =
@@ -122,9 +94,8 @@ function requestFor(operation: Operation): fc.Arbitrary<InjectOptions> {
       const left = [...segments]
       const path = operation.path.replaceAll(/\{\w+\}/g, () => encoded(left.pop() ?? ''))
       const asked = query.map(([name, value]) => `${encoded(name)}=${encoded(value)}`).join('&')
-      const method = operation.method.toUpperCase()
       return {
-        method: method as 'GET',
+        method: operation.method as 'GET',
         url: asked === '' ? path : `${path}?${asked}`,
         headers: {
           ...BEARER,
@@ -160,7 +131,7 @@ describe('whatever an operation is asked with', () => {
           const answer = await askPatiently(request)
           const { statusCode: status } = answer
           seen.set(status, (seen.get(status) ?? 0) + 1)
-          expect(status, `${operation.id}: ${answer.body}`).toBeLessThan(500)
+          expect(status, `${operation.says.operationId}: ${answer.body}`).toBeLessThan(500)
           if (status >= 400) {
             expect(answer.headers['content-type']).toBe('application/problem+json')
             const problem = ProblemSchema.parse(answer.json())
@@ -169,7 +140,7 @@ describe('whatever an operation is asked with', () => {
           }
           // An empty segment makes it a path of another operation, or of none.
           const documented = [...Object.keys(operation.says.responses ?? {}), '404', '405']
-          expect(documented, operation.id).toContain(String(status))
+          expect(documented, operation.says.operationId).toContain(String(status))
         }),
         { numRuns: RUNS_AN_OPERATION },
       )
@@ -180,23 +151,19 @@ describe('whatever an operation is asked with', () => {
 
   test('what is no HTTP at all gets a problem, and the next request an answer', async () => {
     const http = await serveApp(await live.openApp())
-    try {
-      const port = Number(new URL(http.url).port)
-      const large = `GET / HTTP/1.1\r\nhost: x\r\nx: ${'x'.repeat(20_000)}\r\n\r\n`
-      for (const [text, status] of [
-        ['\0\0\0\r\n\r\n', 400],
-        ['GET / HTTP/1.1\r\nhost: x\r\nno colon\r\n\r\n', 400],
-        ['GET / HTTP/1.1\r\n\r\n', 400],
-        ['POST /v1/runs HTTP/1.1\r\nhost: x\r\ncontent-length: x\r\n\r\n', 400],
-        [large, 431],
-      ] as const) {
-        const answer = await send(port, text)
-        expect(answer, text.slice(0, 80)).toMatch(new RegExp(`^HTTP/1.1 ${status} `))
-      }
-      expect((await fetch(`${http.url}/healthz`)).status).toBe(200)
-    } finally {
-      await http.stop()
+    const port = Number(new URL(http.url).port)
+    const large = `GET / HTTP/1.1\r\nhost: x\r\nx: ${'x'.repeat(20_000)}\r\n\r\n`
+    for (const [text, status] of [
+      ['\0\0\0\r\n\r\n', 400],
+      ['GET / HTTP/1.1\r\nhost: x\r\nno colon\r\n\r\n', 400],
+      ['GET / HTTP/1.1\r\n\r\n', 400],
+      ['POST /v1/runs HTTP/1.1\r\nhost: x\r\ncontent-length: x\r\n\r\n', 400],
+      [large, 431],
+    ] as const) {
+      const answer = await send(port, text)
+      expect(answer, text.slice(0, 80)).toMatch(new RegExp(`^HTTP/1.1 ${status} `))
     }
+    expect((await fetch(`${http.url}/healthz`)).status).toBe(200)
   })
 })
 

@@ -32,7 +32,6 @@ describe.each(QUEUE_KINDS)('Bull Board with the queue on %s', (kind) => {
   })
   afterEach(async () => {
     await server?.close()
-    await live?.close()
   })
 
   test('its page loads nothing from elsewhere and holds no script or style that its policy forbids', async () => {

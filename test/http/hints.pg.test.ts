@@ -1,22 +1,11 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { places } from '../../src/demo/catalog.ts'
-import type { HttpServer } from '../../src/http/server.ts'
 import { openLive } from '../helpers/live.ts'
-import type { Live } from '../helpers/live.ts'
 import { BEARER, unlistened } from './served.ts'
 
-let live: Live
-let server: HttpServer
-
-beforeAll(async () => {
-  live = await openLive('postgres')
-  await live.importCatalog()
-  server = await unlistened(await live.openApp())
-})
-afterAll(async () => {
-  await server?.app.close()
-  await live?.close()
-})
+const live = await openLive('postgres')
+await live.importCatalog()
+const server = await unlistened(await live.openApp())
 beforeEach(() => live.database.pool.query('truncate sync.runs cascade'))
 afterEach(() => void vi.useRealTimers())
 

@@ -1,27 +1,15 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { RunningHttp } from '../../src/http/start-http.ts'
+import { expect, test } from 'vitest'
 import { addAccessToken } from '../../src/http/auth/access-tokens.ts'
 import { startRun } from '../../src/core/run/start.ts'
 import { openLive } from '../helpers/live.ts'
-import type { Live } from '../helpers/live.ts'
 import { BEARER, serveApp } from './served.ts'
 
-let live: Live
-let http: RunningHttp
-let runId: string
-
-beforeAll(async () => {
-  live = await openLive('none')
-  await live.importCatalog()
-  const app = await live.openApp()
-  http = await serveApp(app)
-  const request = { trigger: 'cli', scope: {}, requestKey: null } as const
-  runId = (await startRun(app.sync, request)).runId
-})
-afterAll(async () => {
-  await http?.stop()
-  await live?.close()
-})
+const live = await openLive('none')
+await live.importCatalog()
+const app = await live.openApp()
+const http = await serveApp(app)
+const request = { trigger: 'cli', scope: {}, requestKey: null } as const
+const runId: string = (await startRun(app.sync, request)).runId
 
 test('one token follows at most ten runs from one address, and another token still can', async () => {
   const left = new AbortController()

@@ -1,27 +1,16 @@
 import type { LightMyRequestResponse } from 'fastify'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { addToCatalog } from '../../src/features/catalog/change.ts'
-import type { HttpServer } from '../../src/http/server.ts'
 import { openLive } from '../helpers/live.ts'
-import type { Live } from '../helpers/live.ts'
 import { BEARER, unlistened } from './served.ts'
 
 /** As long as the catalog takes an id, of characters that take most room in cursors, addresses and pages. */
 const LONG_IDS = Array.from({ length: 55 }, (_, n) => `${n}`.padStart(2000, '"'))
 
-let live: Live
-let server: HttpServer
-
-beforeAll(async () => {
-  live = await openLive('none')
-  const lines = LONG_IDS.map((organizationId) => ({ organizationId }))
-  await addToCatalog(live.database.pool, lines, { source: 'a test', requestedBy: 'a test' })
-  server = await unlistened(await live.openApp())
-})
-afterAll(async () => {
-  await server?.app.close()
-  await live?.close()
-})
+const live = await openLive('none')
+const lines = LONG_IDS.map((organizationId) => ({ organizationId }))
+await addToCatalog(live.database.pool, lines, { source: 'a test', requestedBy: 'a test' })
+const server = await unlistened(await live.openApp())
 
 test('the API pages past ids as long as the catalog takes them', async () => {
   const listed: string[] = []

@@ -1,57 +1,34 @@
 import type { OpenAPIV3_1 } from 'openapi-types'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { createLog } from '../../src/base/log.ts'
 import { createServer } from '../../src/http/server.ts'
-import type { HttpServer } from '../../src/http/server.ts'
-import type { App } from '../../src/worker/app.ts'
 import { openLive } from '../helpers/live.ts'
-import type { Live } from '../helpers/live.ts'
-import { BEARER, partsOf, unlistened } from './served.ts'
+import { BEARER, operationsOf, partsOf, unlistened } from './served.ts'
 
-let live: Live
-let app: App
-let server: HttpServer
-let document: OpenAPIV3_1.Document
+const live = await openLive('none')
+const app = await live.openApp()
+const server = await unlistened(app)
+const document: OpenAPIV3_1.Document = (
+  await server.app.inject({ url: '/openapi.json', headers: BEARER })
+).json()
 
-beforeAll(async () => {
-  live = await openLive('none')
-  app = await live.openApp()
-  server = await unlistened(app)
-  document = (await server.app.inject({ url: '/openapi.json', headers: BEARER })).json()
-})
-afterAll(async () => {
-  await server?.app.close()
-  await live?.close()
-})
-
-function operations(): [string, OpenAPIV3_1.OperationObject][] {
-  return Object.entries(document.paths ?? {}).flatMap(([path, methods]) =>
-    Object.entries(methods ?? {}).map(
-      ([method, operation]): [string, OpenAPIV3_1.OperationObject] => [
-        `${method.toUpperCase()} ${path}`,
-        operation as OpenAPIV3_1.OperationObject,
-      ],
-    ),
-  )
-}
+const operations = operationsOf(document).map(
+  ({ method, path, says }) => [`${method} ${path}`, says] as const,
+)
 
 describe('/openapi.json', () => {
   test('describes every route under /v1, and nothing else', () => {
     const routes = server.routes
       .filter(({ method, url }) => url.startsWith('/v1/') && method !== 'HEAD')
       .map(({ method, url }) => `${method} ${url.replaceAll(/:(\w+)/g, '{$1}')}`)
-    expect(
-      operations()
-        .map(([name]) => name)
-        .toSorted(),
-    ).toEqual(routes.toSorted())
+    expect(operations.map(([name]) => name).toSorted()).toEqual(routes.toSorted())
   })
 
   test('gives every operation an id of its own, a summary, a tag, and a schema for each answer', () => {
     expect(document.openapi).toBe('3.1.0')
-    const ids = operations().map(([, { operationId }]) => operationId)
+    const ids = operations.map(([, { operationId }]) => operationId)
     expect(new Set(ids).size).toBe(ids.length)
-    for (const [name, { operationId, summary, tags, parameters = [], responses }] of operations()) {
+    for (const [name, { operationId, summary, tags, parameters = [], responses }] of operations) {
       expect([operationId, summary, tags?.[0]], name).not.toContain(undefined)
       const inPath = (parameters as OpenAPIV3_1.ParameterObject[]).filter(
         (each) => each.in === 'path',
@@ -71,7 +48,7 @@ describe('/openapi.json', () => {
   })
 
   test('requires a body only where a member of it is required', () => {
-    const required = operations().flatMap(([name, { requestBody }]) =>
+    const required = operations.flatMap(([name, { requestBody }]) =>
       requestBody === undefined ? [] : [[name, 'required' in requestBody && requestBody.required]],
     )
     expect(Object.fromEntries(required)).toMatchObject({

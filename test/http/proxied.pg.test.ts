@@ -1,22 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { App } from '../../src/worker/app.ts'
 import { createServer } from '../../src/http/server.ts'
 import type { HttpServer } from '../../src/http/server.ts'
 import { openLive } from '../helpers/live.ts'
-import type { Live } from '../helpers/live.ts'
 import { BEARER, partsOf, TOKEN } from './served.ts'
 
 /** `serve` behind a load balancer or another proxy. */
 
-let live: Live
-let app: App
-
-beforeAll(async () => {
-  live = await openLive('postgres')
-  await live.importCatalog()
-  app = await live.openApp()
-})
-afterAll(() => live?.close())
+const live = await openLive('postgres')
+await live.importCatalog()
+const app = await live.openApp()
 
 test('an idle connection stays open for HTTP_KEEP_ALIVE_S, and does not delay a stop', async () => {
   const server = await createServer(partsOf(app))

@@ -1,45 +1,35 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { SharedCollabSync } from '../../src/client/collab-sync.ts'
 import { migrate } from '../../src/core/database/migrate.ts'
 import { createServer } from '../../src/http/server.ts'
-import type { HttpServer } from '../../src/http/server.ts'
 import { openQueueLate } from '../../src/http/start-http.ts'
-import type { LateQueue } from '../../src/http/start-http.ts'
 import { createLog } from '../../src/base/log.ts'
 import { readSettings } from '../../src/settings/settings.ts'
 import { createEmptyDatabase } from '../helpers/database.ts'
-import type { TestDatabase } from '../helpers/database.ts'
 import { until } from '../helpers/until.ts'
 import { BEARER, TOKEN } from './served.ts'
 
-let empty: TestDatabase
-let queue: LateQueue
-let server: HttpServer
-
-beforeAll(async () => {
-  empty = await createEmptyDatabase()
-  const environment = { DATABASE_URL: empty.url, HTTP_TOKEN: TOKEN }
-  const settings = readSettings(environment, {
-    need: ['database', 'queue', 'http'],
-    directory: '/nonexistent',
-  })
-  const log = createLog('silent')
-  const database = empty.pool
-  queue = openQueueLate({ kind: 'postgres', url: empty.url }, log)
-  const collabSync = new SharedCollabSync({
-    database,
-    queue,
-    settings,
-    log,
-    by: 'a test',
-    trigger: 'http',
-  })
-  server = await createServer({ settings, store: { database }, queue, collabSync, log })
+const empty = await createEmptyDatabase()
+const environment = { DATABASE_URL: empty.url, HTTP_TOKEN: TOKEN }
+const settings = readSettings(environment, {
+  need: ['database', 'queue', 'http'],
+  directory: '/nonexistent',
 })
+const log = createLog('silent')
+const database = empty.pool
+const queue = openQueueLate({ kind: 'postgres', url: empty.url }, log)
+const collabSync = new SharedCollabSync({
+  database,
+  queue,
+  settings,
+  log,
+  by: 'a test',
+  trigger: 'http',
+})
+const server = await createServer({ settings, store: { database }, queue, collabSync, log })
 afterAll(async () => {
   await server?.app.close()
   await queue?.close()
-  await empty?.drop()
 })
 
 test('without tables the probe, the API and the pages say what to run, and all is well once it was', async () => {

@@ -1,9 +1,11 @@
+import type { OpenAPIV3_1 } from 'openapi-types'
 import type { App } from '../../src/worker/app.ts'
 import { SharedCollabSync } from '../../src/client/collab-sync.ts'
 import { createServer } from '../../src/http/server.ts'
 import type { HttpParts, HttpServer } from '../../src/http/server.ts'
 import { startHttp } from '../../src/http/start-http.ts'
 import type { RunningHttp } from '../../src/http/start-http.ts'
+import { closedAtEnd } from '../helpers/closing.ts'
 
 export const TOKEN = 'a-token-of-the-tests'
 export const BEARER = { authorization: `Bearer ${TOKEN}` }
@@ -35,12 +37,33 @@ export function openPartsOf(app: App): HttpParts {
   return { ...partsOf(app), settings }
 }
 
-/** A server that listens on a free port. */
+/** A server that listens on a free port, until the test or its file ends. */
 export async function serveApp(app: App): Promise<RunningHttp> {
-  return startHttp(partsOf(app))
+  const http = await startHttp(partsOf(app))
+  closedAtEnd(() => http.stop())
+  return http
 }
 
-/** A server that listens nowhere, for `inject`. */
+/** A server that listens nowhere, for `inject`, until the test or its file ends. */
 export async function unlistened(app: App): Promise<HttpServer> {
-  return createServer(partsOf(app))
+  const server = await createServer(partsOf(app))
+  closedAtEnd(() => server.app.close())
+  return server
+}
+
+/** An operation of `/openapi.json`. */
+export interface Operation {
+  readonly method: string
+  readonly path: string
+  readonly says: OpenAPIV3_1.OperationObject
+}
+
+export function operationsOf({ paths = {} }: OpenAPIV3_1.Document): Operation[] {
+  return Object.entries(paths).flatMap(([path, methods = {}]) =>
+    Object.entries(methods).map(([method, says]) => ({
+      method: method.toUpperCase(),
+      path,
+      says: says as OpenAPIV3_1.OperationObject,
+    })),
+  )
 }

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { startReceiver } from './receiver-server.ts'
 import type { Received, ReceiverServer } from './receiver-server.ts'
 import { lookTogether, openRig, SECRET } from './rig.ts'
@@ -19,11 +19,6 @@ beforeEach(async () => {
     { shape: 'slack', url: `${other.url}/services/T0PSECRETHOOK` },
   ])
   await rig.notifier().check()
-})
-afterEach(async () => {
-  await rig.close()
-  await receiver.close()
-  await other.close()
 })
 
 /** Lets a failed delivery be due at once. */

@@ -1,21 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { checkNotify } from '../../src/cli/doctor/check-notify.ts'
 import { startReceiver } from './receiver-server.ts'
-import type { ReceiverServer } from './receiver-server.ts'
 import { lookTogether, openRig } from './rig.ts'
-import type { Rig } from './rig.ts'
 
-let receiver: ReceiverServer
-let rig: Rig
-beforeAll(async () => {
-  receiver = await startReceiver()
-  rig = await openRig([{ shape: 'teams', url: `${receiver.url}/T0PSECRET` }])
-  await rig.notifier().check()
-})
-afterAll(async () => {
-  await rig.close()
-  await receiver.close()
-})
+const receiver = await startReceiver()
+const rig = await openRig([{ shape: 'teams', url: `${receiver.url}/T0PSECRET` }])
+await rig.notifier().check()
 
 test('doctor says of each receiver whether it takes what it is told, by its host alone', async () => {
   const addresses = [{ shape: 'teams', url: `${receiver.url}/T0PSECRET` }] as const

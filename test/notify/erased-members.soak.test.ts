@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { eraseUser } from '../../src/features/privacy/erase/erase-user.ts'
 import { startReceiver } from './receiver-server.ts'
 import { lookTogether, openRig } from './rig.ts'
@@ -6,10 +6,6 @@ import { lookTogether, openRig } from './rig.ts'
 test('what is told of members is read when it is sent: nothing of who was erased, nor of what was deleted', async () => {
   const receiver = await startReceiver()
   const rig = await openRig([{ shape: 'json', url: `${receiver.url}/hook` }])
-  onTestFinished(async () => {
-    await rig.close()
-    await receiver.close()
-  })
   const three = [rig.notifier(), rig.notifier(), rig.notifier()]
   const told = () => receiver.received.map(({ body }) => body)
   const { pool } = rig.database

@@ -1,27 +1,20 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { jobs } from '../../jobs/index.ts'
-import type { App } from '../../src/worker/app.ts'
 import { nextDue } from '../../src/base/cron.ts'
 import { startWorker } from '../../src/worker/worker.ts'
 import { onApp } from '../client/on-app.ts'
 import { openLive } from '../helpers/live.ts'
-import type { Live } from '../helpers/live.ts'
 
 /** What workers and commands write so that SQL knows of missing runs, absent workers and unequal settings. */
 
-let live: Live
-let app: App
 const NOTED =
   'schedule, schedule_since, next_due_at, late_after::text, schedule_time_zone, worker_left_at'
 const noted = async () =>
   (await live.database.pool.query(`select ${NOTED}, xmin from collab_store.definitions`)).rows[0]
 
-beforeAll(async () => {
-  // No night begins while this test runs.
-  live = await openLive('postgres', { settings: { SYNC_CRON: '0 0 29 2 *' } })
-  app = await live.openApp()
-})
-afterAll(() => live.close())
+// No night begins while this test runs.
+const live = await openLive('postgres', { settings: { SYNC_CRON: '0 0 29 2 *' } })
+const app = await live.openApp()
 
 test('a worker that keeps the schedule notes it, its settings, and when it left; run notes none of them', async () => {
   const once = await startWorker(app, jobs, { keepsSchedule: false })

@@ -1,15 +1,10 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { PostError, postMessage, signatureHeaders } from '../../src/features/notify/post.ts'
 import { startReceiver } from './receiver-server.ts'
-import type { ReceiverServer } from './receiver-server.ts'
 
 /** One message to one receiver. */
 
-let receiver: ReceiverServer
-beforeAll(async () => {
-  receiver = await startReceiver()
-})
-afterAll(() => receiver.close())
+const receiver = await startReceiver()
 
 async function post(shape: 'json' | 'slack' | 'teams', url: string): Promise<PostError | null> {
   const options = { secret: undefined, signal: new AbortController().signal }

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { closedAtEnd } from '../helpers/closing.ts'
 
 /** A message as it came over HTTP. */
 export interface Received {
@@ -55,10 +56,10 @@ export async function startReceiver(): Promise<ReceiverServer> {
       answer = { status, headers, body }
     },
     asked: () => asked,
-    async close() {
+    close: closedAtEnd(async () => {
       server.closeAllConnections()
       server.close()
       await once(server, 'close')
-    },
+    }),
   }
 }

@@ -1,5 +1,5 @@
 import { pino } from 'pino'
-import { afterAll, beforeAll, beforeEach } from 'vitest'
+import { beforeAll, beforeEach } from 'vitest'
 import { Notifier } from '../../src/features/notify/notifier.ts'
 import type { NotifierOptions } from '../../src/features/notify/notifier.ts'
 import { createTestDatabase } from '../helpers/database.ts'
@@ -26,7 +26,6 @@ export interface Rig {
     asked?: number
     ended?: number
   }): Promise<string>
-  close(): Promise<void>
 }
 
 export async function openRig(addresses: NotifierOptions['addresses']): Promise<Rig> {
@@ -63,7 +62,6 @@ export async function openRig(addresses: NotifierOptions['addresses']): Promise<
       )
       return rows[0].run_id
     },
-    close: () => database.drop(),
   }
 }
 
@@ -99,9 +97,7 @@ export function reportingRig() {
     on.notifier = on.rig.notifier()
     before = receiver.received.length
     await on.watchSince(48)
-    return () => on.rig.close()
   })
-  afterAll(() => receiver.close())
   return on
 }
 

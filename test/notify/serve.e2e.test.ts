@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { buildCommand } from '../cli/built-command.ts'
 import { createTestDatabase } from '../helpers/database.ts'
 import { startReceiver } from './receiver-server.ts'
@@ -8,11 +8,6 @@ test('serve reports that no worker is alive, and refuses to send messages unsign
   const command = await buildCommand()
   const database = await createTestDatabase()
   const receiver = await startReceiver()
-  onTestFinished(async () => {
-    await command.remove()
-    await receiver.close()
-    await database.drop()
-  })
   await database.pool.query(
     `update collab_store.definitions set next_due_at = now() + interval '1 hour', worker_left_at = now() - interval '1 hour'`,
   )

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { jobs } from '../../jobs/index.ts'
 import { startRun } from '../../src/core/run/start.ts'
 import { startWorker } from '../../src/worker/worker.ts'
@@ -26,10 +26,6 @@ describe('whole workers', () => {
     })
     await live.importCatalog()
     organizationId = [...live.world.organizationIds()][0] as string
-  })
-  afterEach(async () => {
-    await live?.close()
-    await receiver?.close()
   })
 
   test('three of them tell once of a run with a refused organization, and once that it is well again', async () => {

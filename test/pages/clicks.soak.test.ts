@@ -55,7 +55,6 @@ describe.skipIf(MISSING.includes('Chromium'))(
       await browser?.close()
       await http?.stop()
       await worker?.stop()
-      await live?.close()
     })
     beforeEach(async () => {
       clicks = 0

@@ -1,31 +1,23 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { describeRun } from '../../src/cli/run-details.ts'
 import { readRunDetails } from '../../src/client/run-reports.ts'
 import { shortId, time } from '../../src/documents/format.ts'
 import { thingPath } from '../../src/http/pages/things/thing-link.tsx'
 import { openLive } from '../helpers/live.ts'
-import type { Live, RunRow } from '../helpers/live.ts'
+import type { RunRow } from '../helpers/live.ts'
 import { askPages, hiddenFields, wordsOf } from './open-pages.ts'
 import type { PagesAsked } from './open-pages.ts'
 
-let live: Live
-let pages: PagesAsked
-let organizationId: string
-let nightly: RunRow
-
 // A first load, and a night in which one organization's comments fail.
-beforeAll(async () => {
-  live = await openLive('none')
-  ;[organizationId] = [...live.world.organizationIds()] as [string]
-  await live.importCatalog()
-  pages = await askPages(await live.openApp())
-  await live.run()
-  live.standIn.setFaults([{ kind: 'forbidden', match: { organizationId, operation: 'comments' } }])
-  nightly = await live.run({ trigger: 'schedule' })
-})
+const live = await openLive('none')
+const [organizationId] = [...live.world.organizationIds()] as [string]
+await live.importCatalog()
+const pages: PagesAsked = await askPages(await live.openApp())
+await live.run()
+live.standIn.setFaults([{ kind: 'forbidden', match: { organizationId, operation: 'comments' } }])
+const nightly: RunRow = await live.run({ trigger: 'schedule' })
 afterAll(async () => {
   await pages.close()
-  await live.close()
 })
 
 const words = async (path: string) => wordsOf(await pages.get(path))

@@ -1,27 +1,20 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import * as pages from '../../src/core/database/statements/pages.ts'
 import { readHeldUsers } from '../../src/client/waiting.ts'
 import { randomChanges } from '../../src/demo/random-changes.ts'
 import { openLive } from '../helpers/live.ts'
-import type { Live, RunRow } from '../helpers/live.ts'
+import type { RunRow } from '../helpers/live.ts'
 
-let live: Live
-let organizationId: string
-let second: RunRow
-
-beforeAll(async () => {
-  live = await openLive('none')
-  ;[organizationId] = [...live.world.organizationIds()] as [string]
-  await live.importCatalog()
-  await live.run({ trigger: 'schedule' })
-  randomChanges(live.world, { count: 30, seed: 5, kinds: ['edit', 'deleteComment'] })
-  live.standIn.setFaults([
-    { kind: 'unavailable', rate: 0.2, mostInARow: 2 },
-    { kind: 'empty-list', match: { operation: 'users', organizationId } },
-  ])
-  second = await live.run({ trigger: 'schedule' })
-})
-afterAll(() => live.close())
+const live = await openLive('none')
+const [organizationId] = [...live.world.organizationIds()] as [string]
+await live.importCatalog()
+await live.run({ trigger: 'schedule' })
+randomChanges(live.world, { count: 30, seed: 5, kinds: ['edit', 'deleteComment'] })
+live.standIn.setFaults([
+  { kind: 'unavailable', rate: 0.2, mostInARow: 2 },
+  { kind: 'empty-list', match: { operation: 'users', organizationId } },
+])
+const second: RunRow = await live.run({ trigger: 'schedule' })
 
 test('the slowest organizations come with all that the run did there', async () => {
   const { pool } = live.database

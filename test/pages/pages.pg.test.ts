@@ -1,45 +1,35 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { addToCatalog } from '../../src/features/catalog/change.ts'
 import { findRun } from '../../src/cli/requested-scope.ts'
 import { openDatabase } from '../../src/core/database/pool.ts'
 import { thingPath } from '../../src/http/pages/things/thing-link.tsx'
 import { openLive } from '../helpers/live.ts'
-import type { Live, RunRow } from '../helpers/live.ts'
+import type { RunRow } from '../helpers/live.ts'
 import { askPages, formOf, hiddenFields, unescaped, wordsOf } from './open-pages.ts'
 import type { PagesAsked } from './open-pages.ts'
 import { HOSTILE, hostileComments, importHostilePlace, putHostileUser } from './hostile.ts'
 
 const PAGES = ['/', '/runs', '/organizations', '/search?q=none', '/held', '/schedule']
 
-let live: Live
-let pages: PagesAsked
-let whole: string
-let failing: string
-let held: string
-let nightly: RunRow
-
 // One nightly run with all that may go wrong: a scope that fails, a listing that is held, a record that is rejected.
-beforeAll(async () => {
-  live = await openLive('none')
-  ;[whole, failing, held] = [...live.world.organizationIds()] as [string, string, string]
-  putHostileUser(live, held)
-  await live.importCatalog()
-  pages = await askPages(await live.openApp())
-  for (const path of PAGES) await expectPage(path)
-  expect(wordsOf(await expectPage('/'))).toContain('No nightly run yet')
-  await live.run()
-  await importHostilePlace(live)
-  live.standIn.setFaults([
-    hostileComments(whole),
-    { kind: 'forbidden', match: { organizationId: failing, operation: 'comments' } },
-    { kind: 'empty-list', match: { organizationId: held, operation: 'users' } },
-  ])
-  nightly = await live.run({ trigger: 'schedule' })
-})
+const live = await openLive('none')
+const [whole, failing, held] = [...live.world.organizationIds()] as [string, string, string]
+putHostileUser(live, held)
+await live.importCatalog()
+const pages: PagesAsked = await askPages(await live.openApp())
+for (const path of PAGES) await expectPage(path)
+expect(wordsOf(await expectPage('/'))).toContain('No nightly run yet')
+await live.run()
+await importHostilePlace(live)
+live.standIn.setFaults([
+  hostileComments(whole),
+  { kind: 'forbidden', match: { organizationId: failing, operation: 'comments' } },
+  { kind: 'empty-list', match: { organizationId: held, operation: 'users' } },
+])
+const nightly: RunRow = await live.run({ trigger: 'schedule' })
 afterAll(async () => {
   await pages.close()
-  await live.close()
 })
 
 test('the overview says whether last night succeeded, when the next run is due, and what needs a person', async () => {

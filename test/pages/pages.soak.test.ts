@@ -67,7 +67,6 @@ describe.skipIf(MISSING.includes('Chromium'))('the pages in a browser', () => {
     await browser?.close()
     await http?.stop()
     await worker?.stop()
-    await live?.close()
   })
 
   test('a person signs in, and a wrong token is refused in a sentence', async () => {

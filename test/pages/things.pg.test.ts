@@ -1,47 +1,34 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { deleteComment, edit } from '../../src/demo/changes.ts'
-import type { Place } from '../../src/demo/layout.ts'
 import { thingPath } from '../../src/http/pages/things/thing-link.tsx'
 import { openLive } from '../helpers/live.ts'
-import type { Live } from '../helpers/live.ts'
 import { askPages, formOf, hiddenFields, wordsOf } from './open-pages.ts'
 import type { ServiceResponse, PagesAsked } from './open-pages.ts'
 
-let live: Live
-let pages: PagesAsked
-let place: Place
-let failing: Place
-let edited: number
-let deleted: number
-let left: string
-
 // Two runs: between them a comment is edited, one is deleted and a user leaves; then one thread fails.
-beforeAll(async () => {
-  live = await openLive('none')
-  const { world } = live
-  const [organizationId = ''] = world.organizationIds()
-  const [documentId = ''] = world.documentIds(organizationId)
-  const [annotationId = '', other = ''] = world.annotationIds(organizationId, documentId)
-  place = { organizationId, documentId, annotationId }
-  failing = { ...place, annotationId: other }
-  const [first, second] = world.comments(place) ?? []
-  edited = first?.commentId ?? 0
-  deleted = second?.commentId ?? 0
-  left = world.users(organizationId)?.at(-1)?.userId ?? ''
-  edit(world, place, edited, { text: 'The old words stay' })
-  await live.importCatalog()
-  await live.run()
-  edit(world, place, edited, { text: 'The new words stay' })
-  deleteComment(world, place, deleted)
-  world.dropUser(organizationId, left)
-  live.standIn.setFaults([{ kind: 'forbidden', match: failing }])
-  await live.run()
-  live.standIn.setFaults([])
-  pages = await askPages(await live.openApp())
-})
+const live = await openLive('none')
+const { world } = live
+const [organizationId = ''] = world.organizationIds()
+const [documentId = ''] = world.documentIds(organizationId)
+const [annotationId = '', other = ''] = world.annotationIds(organizationId, documentId)
+const place = { organizationId, documentId, annotationId }
+const failing = { ...place, annotationId: other }
+const [first, second] = world.comments(place) ?? []
+const edited: number = first?.commentId ?? 0
+const deleted: number = second?.commentId ?? 0
+const left: string = world.users(organizationId)?.at(-1)?.userId ?? ''
+edit(world, place, edited, { text: 'The old words stay' })
+await live.importCatalog()
+await live.run()
+edit(world, place, edited, { text: 'The new words stay' })
+deleteComment(world, place, deleted)
+world.dropUser(organizationId, left)
+live.standIn.setFaults([{ kind: 'forbidden', match: failing }])
+await live.run()
+live.standIn.setFaults([])
+const pages: PagesAsked = await askPages(await live.openApp())
 afterAll(async () => {
   await pages.close()
-  await live.close()
 })
 
 test('links lead from the catalog down to a comment and its author, and back up', async () => {

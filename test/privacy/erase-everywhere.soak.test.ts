@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { openDatabase } from '../../src/core/database/pool.ts'
 import { addComment } from '../../src/demo/changes.ts'
 import { sendJson } from '../../src/demo/stand-in.ts'
@@ -37,7 +37,6 @@ beforeEach(async () => {
   const annotationId = [...live.world.annotationIds(here, documentId)][0] ?? ''
   place = { organizationId: here, documentId, annotationId }
 })
-afterEach(() => live.close())
 
 /** A comment of somebody else with members that the service does not document. */
 function say(members: Record<string, unknown>): number {

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { addComment } from '../../src/demo/changes.ts'
 import type { Place } from '../../src/demo/layout.ts'
 import { places } from '../../src/demo/catalog.ts'
@@ -38,7 +38,6 @@ beforeEach(async () => {
   await live.importCatalog()
   place = [...places(live.world)][0] as Place
 })
-afterEach(() => live.close())
 
 /** A comment of somebody else. */
 function say(members: Record<string, unknown>): void {
@@ -121,29 +120,25 @@ test('no spelling of the address, no id in markup or a list, and no id of anothe
   expect(tracesIn(await stored())).toEqual([])
 
   const server = await unlistened(await live.openApp())
-  try {
-    const organizationId = encodeURIComponent(place.organizationId)
-    const user = `${organizationId}/${encodeURIComponent(done.pseudonym)}`
-    const { runId } = (await live.rows(`select run_id as "runId" from sync.runs limit 1`))[0]
-    for (const url of [
-      '/',
-      '/held',
-      '/organizations',
-      '/runs',
-      `/runs/${runId}`,
-      `/thing?organizationId=${organizationId}`,
-      `/thing?organizationId=${organizationId}&userId=${encodeURIComponent(done.pseudonym)}`,
-      '/v1/failures',
-      '/v1/runs',
-      `/v1/runs/${runId}`,
-      '/v1/organizations',
-      `/v1/users/${user}`,
-    ]) {
-      const { statusCode, body } = await server.app.inject({ url, headers: BEARER })
-      expect([url, statusCode, tracesIn(body.toLowerCase())]).toEqual([url, 200, []])
-    }
-  } finally {
-    await server.app.close()
+  const organizationId = encodeURIComponent(place.organizationId)
+  const user = `${organizationId}/${encodeURIComponent(done.pseudonym)}`
+  const { runId } = (await live.rows(`select run_id as "runId" from sync.runs limit 1`))[0]
+  for (const url of [
+    '/',
+    '/held',
+    '/organizations',
+    '/runs',
+    `/runs/${runId}`,
+    `/thing?organizationId=${organizationId}`,
+    `/thing?organizationId=${organizationId}&userId=${encodeURIComponent(done.pseudonym)}`,
+    '/v1/failures',
+    '/v1/runs',
+    `/v1/runs/${runId}`,
+    '/v1/organizations',
+    `/v1/users/${user}`,
+  ]) {
+    const { statusCode, body } = await server.app.inject({ url, headers: BEARER })
+    expect([url, statusCode, tracesIn(body.toLowerCase())]).toEqual([url, 200, []])
   }
 })
 

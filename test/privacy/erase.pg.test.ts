@@ -1,5 +1,5 @@
 import { userInfo } from 'node:os'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { noCounts } from '../../src/documents/counts.ts'
 import { claimItem, commitItem } from '../../src/core/database/claims.ts'
 import { addComment, deleteComment, edit } from '../../src/demo/changes.ts'
@@ -46,7 +46,6 @@ beforeEach(async () => {
   second = placeIn(here, 1)
   elsewhere = placeIn(other, 0)
 })
-afterEach(() => live.close())
 
 function placeIn(organizationId: string, index: number): Place {
   const documentId = [...live.world.documentIds(organizationId)][index] ?? ''

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { places } from '../../src/demo/catalog.ts'
 import { rowsTouched } from '../helpers/expect-equal.ts'
 import { openLive } from '../helpers/live.ts'
@@ -10,7 +10,6 @@ beforeEach(async () => {
   live = await openLive('none')
   await live.importCatalog()
 })
-afterEach(() => live.close())
 
 async function run(settings: Record<string, string>): Promise<Record<string, unknown>> {
   const row = await live.run({ settings })

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { jobs } from '../../jobs/index.ts'
 import type { App } from '../../src/worker/app.ts'
 import * as workers from '../../src/core/database/statements/workers.ts'
@@ -10,7 +10,6 @@ import { postgresStore } from '../../src/core/rate-limit/stores.ts'
 import { startWorker } from '../../src/worker/worker.ts'
 import { addWorker } from '../database/run-rows.ts'
 import { createTestDatabase } from '../helpers/database.ts'
-import type { TestDatabase } from '../helpers/database.ts'
 import { openLive } from '../helpers/live.ts'
 import { nextSlotMs, slotMs } from './next-slot.ts'
 
@@ -39,9 +38,7 @@ async function callOnce(app: App): Promise<void> {
   await app.sync.collabApi.getUsers({ organizationId: 'any' }).catch(() => {})
 }
 
-let database: TestDatabase
-beforeAll(async () => void (database = await createTestDatabase()))
-afterAll(() => database.drop())
+const database = await createTestDatabase()
 
 test('workers that set different limits are logged when that begins and ends; dead ones do not count', async () => {
   const { pool } = database

@@ -18,7 +18,6 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   redis.disconnect()
-  await database.drop()
 })
 
 /** Opens a new rate. `set` moves its next slot, or the end of its pause, to a time from now. */

@@ -31,11 +31,7 @@ const rig = await openRig(
   { databaseUrl: database.url },
   { world: WORLD, standIn: { logCalls: 100_000 } },
 )
-afterAll(async () => {
-  build.killAll()
-  await rig.close()
-  await database.drop()
-})
+afterAll(() => build.killAll())
 
 function start() {
   return build.start({

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { removeFromCatalog } from '../../src/features/catalog/change.ts'
 import { importCatalog } from '../../src/features/catalog/import.ts'
 import { listSource } from '../../src/features/catalog/lines.ts'
@@ -23,7 +23,6 @@ const BUDGET = 1000
 const PROMISE = { freshnessPromiseMs: 26 * 3_600_000 }
 
 let live: Live | undefined
-afterEach(() => live?.close())
 
 /** A catalog that is in the tables, with refresh switched on; its looks are made step by step. */
 async function opened(settings: Record<string, string> = {}) {
@@ -76,22 +75,15 @@ function somePlace({ world }: Pick<Live, 'world'>, skip = 0): Place & { annotati
   return place
 }
 
-async function ask<Row extends object>(
-  { pool }: { pool: App['store']['database'] },
-  text: string,
-  values: unknown[] = [],
-) {
-  return (await pool.query<Row>(text, values)).rows
-}
-
-async function keyOf(it: { pool: App['store']['database'] }, place: Place): Promise<number> {
+async function keyOf(it: Pick<Live, 'rows'>, place: Place): Promise<number> {
   const { organizationId, documentId, annotationId } = place
-  const [row] = await ask<{ key: number }>(
-    it,
+  const [row] = await it.rows(
     `select annotation_key as key from collab_store.annotations join collab_store.documents using (document_key)
      join collab_store.organizations using (organization_key)
      where organization_id = $1 and document_id = $2 and annotation_id = $3`,
-    [organizationId, documentId, annotationId],
+    organizationId,
+    documentId,
+    annotationId,
   )
   return row?.key ?? 0
 }
@@ -106,23 +98,20 @@ test('a change is seen, makes its thread recent, and the next look at it comes s
   addComment(it.world, place, { text: 'new' })
   await it.steps(6)
   const comments = it.world.comments(place)?.length
-  expect(await ask(it, COMMENTS, [await keyOf(it, place)])).toEqual([{ count: comments }])
-  expect(await ask(it, RECENT)).toHaveLength(1)
+  expect(await it.rows(COMMENTS, await keyOf(it, place))).toEqual([{ count: comments }])
+  expect(await it.rows(RECENT)).toHaveLength(1)
 
   const stamps = 'select annotation_key, xmin, ctid from collab_store.annotations order by 1'
-  const before = await ask(it, stamps)
+  const before = await it.rows(stamps)
   it.counted.nowMs += 60_000
   await it.steps(6)
-  const after = await ask(it, stamps)
+  const after = await it.rows(stamps)
   const written = after.filter(
     (each, index) => JSON.stringify(each) !== JSON.stringify(before[index]),
   )
   // The sweep gives the thread back to its batch, whose time of check is later now.
   expect(written.length).toBeLessThanOrEqual(1)
-  const [hot] = await ask<{ looks: string }>(
-    it,
-    'select sum(looks) as looks from sync.refresh_hours where class < 7',
-  )
+  const [hot] = await it.rows('select sum(looks) as looks from sync.refresh_hours where class < 7')
   expect(Number(hot?.looks)).toBeGreaterThan(0)
 })
 
@@ -137,18 +126,15 @@ test('a whole pass is a check of each of its threads, and of none that changed o
   await until('both threads were in a whole pass', async () => {
     it.counted.nowMs += 6_000
     await it.steps(8)
-    return (await ask(it, 'select 1 from collab_store.pass_checks')).length >= 2
+    return (await it.rows('select 1 from collab_store.pass_checks')).length >= 2
   })
-  const checks = await ask<{ checked_at: Date; pass_started_at: Date | null }>(
-    it,
-    `select v.checked_at, w.pass_started_at
+  const checks = await it.rows(`select v.checked_at, w.pass_started_at
      from collab_store.recent_threads r
      join collab_store.annotations a using (annotation_key)
      join collab_store.documents d using (document_key)
      join collab_store.organizations o using (organization_key)
      left join collab_store.pass_checks w using (annotation_key)
-     join collab.annotations v using (organization_id, document_id, annotation_id)`,
-  )
+     join collab.annotations v using (organization_id, document_id, annotation_id)`)
   expect(checks.length).toBeGreaterThanOrEqual(2)
   for (const { checked_at, pass_started_at } of checks) {
     expect(pass_started_at?.getTime()).toBeGreaterThanOrEqual(passBegins - 15_000)
@@ -157,13 +143,13 @@ test('a whole pass is a check of each of its threads, and of none that changed o
   const totals =
     'select sum(scopes)::int as scopes, max(checked_at) as newest from collab_store.checks'
   const rows = 'select count(*)::int as scopes, max(checked_at) as newest from reporting.freshness'
-  expect(await ask(it, totals)).toEqual(await ask(it, rows))
+  expect(await it.rows(totals)).toEqual(await it.rows(rows))
 
   await it.pool.query(
     `update collab_store.recent_threads set active_at = active_at + interval '1 millisecond'`,
   )
   await it.pool.query('update collab_store.recent_threads set written_in = pg_current_xact_id()')
-  expect(await ask(it, 'select * from collab_store.pass_checks')).toEqual([])
+  expect(await it.rows('select * from collab_store.pass_checks')).toEqual([])
 })
 
 test('two workers hand out no thread twice in a pass, and the page of a dead one is asked again by the other', async () => {
@@ -171,17 +157,14 @@ test('two workers hand out no thread twice in a pass, and the page of a dead one
   const all = [...places(it.world)]
   for (const place of all.slice(0, 20)) addComment(it.world, place, { text: 'new' })
   await it.steps(8)
-  expect((await ask(it, RECENT)).length).toBeGreaterThanOrEqual(20)
+  expect((await it.rows(RECENT)).length).toBeGreaterThanOrEqual(20)
   const second = await refresherOf(it.app, 'second')
   it.counted.nowMs += 30_000
   second.counted.nowMs = it.counted.nowMs
   const from = it.standIn.calls.log.length
   await Promise.all([it.steps(1), second.steps(1)])
   const keys = it.standIn.calls.log.slice(from).map(({ data }) => JSON.stringify(data))
-  const hot = await ask<{ looks: number }>(
-    it,
-    'select looks from sync.refresh_hours where class = 0',
-  )
+  const hot = await it.rows('select looks from sync.refresh_hours where class = 0')
   expect(hot).toHaveLength(1)
   expect(new Set(keys.slice(0, 20)).size).toBe(Math.min(20, keys.length))
 
@@ -193,7 +176,7 @@ test('two workers hand out no thread twice in a pass, and the page of a dead one
   const calls = it.standIn.calls.byOperation.comments
   await it.steps(1)
   expect(it.standIn.calls.byOperation.comments - calls).toBeGreaterThanOrEqual(20)
-  expect(await ask(it, 'select * from sync.refresh_pages where class = 0')).toEqual([])
+  expect(await it.rows('select * from sync.refresh_pages where class = 0')).toEqual([])
   await it.pool
     .query(`insert into sync.refresh_pages (class, pass, batch_keys, worker_id, claimed_at)
     select 7, 0, array_agg(batch_key), 'dead', now() from collab_store.batches where operation = 'comments' and scopes > 0`)
@@ -201,7 +184,7 @@ test('two workers hand out no thread twice in a pass, and the page of a dead one
   const beforeIt = it.standIn.calls.byOperation.comments
   await it.steps(4)
   expect(it.standIn.calls.byOperation.comments - beforeIt).toBeGreaterThanOrEqual(all.length)
-  expect(await ask(it, `select * from sync.refresh_pages where worker_id = 'dead'`)).toEqual([])
+  expect(await it.rows(`select * from sync.refresh_pages where worker_id = 'dead'`)).toEqual([])
 })
 
 test('a batch that others write to while it is swept is not asked for again as a whole', async () => {
@@ -212,11 +195,10 @@ test('a batch that others write to while it is swept is not asked for again as a
   const gone = somePlace(it, 2)
   it.standIn.setFaults([await supersededBy(it, other), { kind: 'not-found', match: idsOf(gone) }])
   await it.steps(4)
-  const [row] = await ask<{ comment_count: number; checked: boolean }>(
-    it,
+  const [row] = await it.rows(
     `select comment_count, b.checked_at > now() as checked
     from collab_store.annotations join collab_store.batches b using (batch_key) where annotation_key = $1`,
-    [await keyOf(it, one)],
+    await keyOf(it, one),
   )
   expect(row).toEqual({ comment_count: it.world.comments(one)?.length, checked: true })
   const annotations = [...places(it.world)].length
@@ -224,25 +206,22 @@ test('a batch that others write to while it is swept is not asked for again as a
   // A failure that was thrown away with the commit is written with the next one.
   const failing =
     'select annotation_key as key from collab_store.annotations where failing_since is not null'
-  expect(await ask(it, failing)).toEqual([{ key: await keyOf(it, gone) }])
+  expect(await it.rows(failing)).toEqual([{ key: await keyOf(it, gone) }])
 })
 
 /** Another claim writes to the batch of the place while it is fetched; that call gets no response. */
-async function supersededBy(
-  it: { pool: App['store']['database'] },
-  place: Place,
-): Promise<FaultRule> {
+async function supersededBy(it: Pick<Live, 'rows'>, place: Place): Promise<FaultRule> {
   const key = await keyOf(it, place)
   return {
     kind: 'custom',
     times: 1,
     match: idsOf(place),
     respond: (_, response) => {
-      void it.pool
-        .query(
+      void it
+        .rows(
           `update collab_store.batches b set version = nextval('sync.claim_no')
            from collab_store.annotations a where a.batch_key = b.batch_key and a.annotation_key = $1`,
-          [key],
+          key,
         )
         .then(() => response.destroy())
     },
@@ -262,7 +241,7 @@ test('a deletion is seen by a question by id, and that call counts', async () =>
   await it.steps(6)
   const deleted =
     'select comment_id::int as id from collab_store.comments where annotation_key = $1 and deleted_at is not null'
-  expect(await ask(it, deleted, [await keyOf(it, place)])).toContainEqual({ id: gone?.commentId })
+  expect(await it.rows(deleted, await keyOf(it, place))).toContainEqual({ id: gone?.commentId })
   expect(it.counted.calls).toBe(it.standIn.calls.total - calls)
 })
 
@@ -278,7 +257,7 @@ test('what a comment says of its time never makes a thread more recent than now'
   // Edits without a new time.
   put(never, { commentText: 'same time' })
   await it.steps(6)
-  const recent = await ask<{ active_at: Date }>(it, RECENT)
+  const recent = await it.rows(RECENT)
   expect(recent).toHaveLength(2)
   for (const { active_at } of recent) {
     expect(active_at.getTime()).toBeLessThanOrEqual(Date.now() + it.counted.nowMs)
@@ -328,26 +307,24 @@ test('classes follow one another, each four times as long as the one before', as
   const pass = { at, snapshot: '1', operations: [], leastS: 5 }
   await refresh.beginPasses.run(it.pool, pass)
   const counted = 'select threads from sync.refresh_passes where class < 7 order by class'
-  expect((await ask<{ threads: number }>(it, counted)).map(({ threads }) => threads)).toEqual(
-    quietMs.map(() => 2),
-  )
+  expect((await it.rows(counted)).map(({ threads }) => threads)).toEqual(quietMs.map(() => 2))
 })
 
 test('what was learned counts half as much a day later, and whole where the clock was set back', async () => {
   const it = await opened()
   const at = new Date()
   const learned = async (learnedAt: number) => {
-    await ask(it, 'update sync.refresh_passes set found = 8, gap_s = 100, learned_at = $1', [
+    await it.rows(
+      'update sync.refresh_passes set found = 8, gap_s = 100, learned_at = $1',
       new Date(learnedAt),
-    ])
-    const [page] = await ask<{ page_id: string }>(
-      it,
+    )
+    const [page] = await it.rows(
       `insert into sync.refresh_pages (class, pass, worker_id, claimed_at) values (7, 0, 'any', $1) returning page_id`,
-      [at],
+      at,
     )
     const pageId = Number(page?.page_id)
     await refresh.endPage.run(it.pool, { pageId, workerId: 'any', at, found: 1, gapS: 10 })
-    return ask(it, 'select found, gap_s from sync.refresh_passes where class = 7')
+    return it.rows('select found, gap_s from sync.refresh_passes where class = 7')
   }
   expect(await learned(at.getTime() - 86_400_000)).toEqual([{ found: 5, gap_s: 60 }])
   expect(await learned(at.getTime() + 5_000)).toEqual([{ found: 9, gap_s: 110 }])
@@ -363,7 +340,7 @@ describe('what fails', () => {
     const batch =
       'select checked_at from collab_store.batches b join collab_store.annotations a using (batch_key) where annotation_key = $1'
     const key = await keyOf(it, place)
-    const [before] = await ask<{ checked_at: Date }>(it, batch, [key])
+    const [before] = await it.rows(batch, key)
     const minutes = async () => {
       for (let each = 0; each < 4; each += 1) {
         it.counted.nowMs += 60_000
@@ -371,11 +348,10 @@ describe('what fails', () => {
       }
     }
     await minutes()
-    expect(await ask(it, checked, [key])).toEqual([
+    expect(await it.rows(checked, key)).toEqual([
       { own_checked_at: before?.checked_at, failing: true },
     ])
-    const failures = await ask(
-      it,
+    const failures = await it.rows(
       `select f.* from sync.failures f join sync.runs r using (run_id) where r.trigger = 'refresh'`,
     )
     expect(failures).toHaveLength(1)
@@ -383,7 +359,7 @@ describe('what fails', () => {
     it.standIn.setFaults([])
     await minutes()
     const open = 'select run_id = resolved_by as is_by_refresh from sync.failures'
-    expect(await ask(it, open)).toEqual([{ is_by_refresh: true }])
+    expect(await it.rows(open)).toEqual([{ is_by_refresh: true }])
   })
 
   test('refused credentials pause it, and say so; it goes on by itself', async () => {
@@ -391,21 +367,21 @@ describe('what fails', () => {
     it.standIn.setFaults([{ kind: 'unauthenticated' }])
     await it.steps(2)
     const state = 'select reason, paused_until > now() as paused from sync.refresh_state'
-    expect(await ask(it, state)).toEqual([
+    expect(await it.rows(state)).toEqual([
       { reason: expect.stringContaining('refuses key or token') as string, paused: true },
     ])
     const calls = it.standIn.calls.total
     await it.steps(3)
     expect(it.standIn.calls.total).toBe(calls)
     expect(
-      await ask(it, `select 1 from collab_store.annotations where failing_since is not null`),
+      await it.rows(`select 1 from collab_store.annotations where failing_since is not null`),
     ).toEqual([])
 
     it.standIn.setFaults([])
     it.counted.nowMs += 600_000
     await it.steps(4)
     await until('it goes on', async () => {
-      const [{ reason, paused } = {}] = await ask<{ reason?: string; paused?: Date }>(it, state)
+      const [{ reason, paused } = {}] = await it.rows(state)
       return reason === null && paused === null
     })
     expect(it.standIn.calls.total).toBeGreaterThan(calls)
@@ -413,28 +389,28 @@ describe('what fails', () => {
 
   test('a service that cannot be reached pauses it, unless another worker reaches it', async () => {
     const it = await opened()
-    await using untrusted = await openSelfSignedServer()
+    const untrusted = await openSelfSignedServer()
     const settings = { REFRESH_BUDGET: String(BUDGET), COLLAB_API_URL: untrusted.url }
     const state = 'select reason from sync.refresh_state'
     const beside = await refresherOf(await it.openApp(settings))
     await beside.steps(2)
-    expect(await ask(it, state)).toEqual([{ reason: null }])
+    expect(await it.rows(state)).toEqual([{ reason: null }])
 
-    await ask(it, 'delete from sync.workers where worker_id = $1', [it.app.sync.workerId])
-    await ask(it, `update sync.workers set problem = 'none that is of interest'`)
+    await it.rows('delete from sync.workers where worker_id = $1', it.app.sync.workerId)
+    await it.rows(`update sync.workers set problem = 'none that is of interest'`)
     const alone = await refresherOf(await it.openApp(settings))
     await alone.steps(2)
     const reason = expect.stringContaining('its certificate is not trusted') as string
-    expect(await ask(it, state)).toEqual([{ reason }])
+    expect(await it.rows(state)).toEqual([{ reason }])
     const failing = 'select from collab_store.annotations where failing_since is not null'
-    expect(await ask(it, failing)).toEqual([])
+    expect(await it.rows(failing)).toEqual([])
   })
 
   test('a service that fails everywhere pauses it, after few failures', async () => {
     const it = await opened()
     it.standIn.setFaults([{ kind: 'server-error-html' }])
     await it.steps(10)
-    const [state] = await ask<{ reason: string }>(it, 'select reason from sync.refresh_state')
+    const [state] = await it.rows('select reason from sync.refresh_state')
     expect(state?.reason).toContain('seems to be unavailable')
   })
 })
@@ -445,8 +421,7 @@ test('a day of refresh is a run that adds up and is settled when the next day ha
   await it.steps(8)
   it.counted.nowMs += 24 * 3_600_000
   await it.steps(2)
-  const runs = await ask<{ run_id: string }>(
-    it,
+  const runs = await it.rows(
     `select run_id from sync.runs where trigger = 'refresh' order by requested_at`,
   )
   expect(runs).toHaveLength(2)
@@ -456,11 +431,7 @@ test('a day of refresh is a run that adds up and is settled when the next day ha
   ])
   await refresh.closeItems.run(it.pool, { workerId, itemId: it.refresher.itemId, deadAfterS: 30 })
   await finishRun(it.app.sync, runs[0]?.run_id ?? '')
-  const [settled] = await ask<Record<string, string>>(
-    it,
-    'select * from sync.runs where run_id = $1',
-    [runs[0]?.run_id],
-  )
+  const [settled] = await it.rows('select * from sync.runs where run_id = $1', runs[0]?.run_id)
   expect(settled).toMatchObject({ status: 'succeeded', comments_written: 1, scopes_failed: 0 })
   expect(Number(settled?.['scopes_succeeded'])).toBeGreaterThan(50)
   expect(settled?.['scopes_planned']).toBe(settled?.['scopes_succeeded'])
@@ -471,26 +442,26 @@ test('a hint is polled next; one whose worker gave up, by any worker; none with 
   const [place, other] = [somePlace(it, 3), somePlace(it)]
   addComment(it.world, place, { text: 'new' })
   const key = await keyOf(it, place)
-  await ask(it, 'insert into sync.hints (annotation_key) values ($1)', [key])
+  await it.rows('insert into sync.hints (annotation_key) values ($1)', key)
   await it.steps(1)
   const calls = it.standIn.calls.total
   await it.refresher.pollHints()
   expect(it.standIn.calls.total - calls).toBe(1)
-  expect(await ask(it, 'select * from sync.hints')).toEqual([])
-  expect(await ask(it, COMMENTS, [key])).toEqual([{ count: it.world.comments(place)?.length }])
+  expect(await it.rows('select * from sync.hints')).toEqual([])
+  expect(await it.rows(COMMENTS, key)).toEqual([{ count: it.world.comments(place)?.length }])
 
-  await ask(
-    it,
+  await it.rows(
     `insert into sync.hints (annotation_key, claimed_at, worker_id) values ($1, now() - interval '1 minute', $2)`,
-    [await keyOf(it, other), it.app.sync.workerId],
+    await keyOf(it, other),
+    it.app.sync.workerId,
   )
   const second = await refresherOf(it.app, 'second')
   await second.steps(1)
   await second.refresher.pollHints()
-  expect(await ask(it, 'select * from sync.hints')).toEqual([])
+  expect(await it.rows('select * from sync.hints')).toEqual([])
 
-  await ask(it, 'insert into sync.hints (annotation_key) values ($1)', [key])
-  await ask(it, 'update collab_store.definitions set refresh_budget = 0.0001')
+  await it.rows('insert into sync.hints (annotation_key) values ($1)', key)
+  await it.rows('update collab_store.definitions set refresh_budget = 0.0001')
   const before = it.standIn.calls.total
   await it.refresher.pollHints()
   expect(it.standIn.calls.total).toBe(before)
@@ -508,11 +479,10 @@ test('a thread to whose batch another claim writes while it is fetched is fetche
   await it.refresher.pollHints()
   expect(it.standIn.calls.total - calls).toBe(2)
   expect(it.counted.calls - allowed).toBe(2)
-  const rows = await ask(
-    it,
+  const rows = await it.rows(
     `select comment_count, failing_since is not null as failing, (select count(*)::int from sync.hints) as hints
      from collab_store.annotations where annotation_key = $1`,
-    [key],
+    key,
   )
   const comments = it.world.comments(place)?.length
   expect(rows).toEqual([{ comment_count: comments, failing: false, hints: 0 }])
@@ -521,22 +491,18 @@ test('a thread to whose batch another claim writes while it is fetched is fetche
 test('new annotations of a small import are looked at next, those of a large one wait', async () => {
   const it = await opened()
   await importLines(it, 100, 'small')
-  expect(await ask(it, RECENT)).toHaveLength(100)
+  expect(await it.rows(RECENT)).toHaveLength(100)
   await importLines(it, 101, 'large')
-  expect(await ask(it, RECENT)).toHaveLength(100)
+  expect(await it.rows(RECENT)).toHaveLength(100)
 })
 
-async function importLines(
-  it: { pool: App['store']['database'] },
-  count: number,
-  documentId: string,
-) {
+async function importLines({ database }: Live, count: number, documentId: string) {
   const lines = Array.from({ length: count }, (_, index) => ({
     organizationId: 'new',
     documentId,
     annotationId: `${documentId} ${index + 1}`,
   }))
-  await importCatalog(it.pool, listSource('world', lines), { prune: false })
+  await importCatalog(database.pool, listSource('world', lines), { prune: false })
 }
 
 test('a promise that the budget cannot keep is refused with both numbers, and nothing is changed', async () => {

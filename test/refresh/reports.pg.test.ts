@@ -1,23 +1,18 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { checkDefinitions } from '../../src/cli/doctor/check-database.ts'
 import { refreshLines } from '../../src/cli/refresh-details.ts'
 import { readFreshness } from '../../src/client/freshness.ts'
 import { setDefinitions } from '../../src/core/database/definitions.ts'
 import { FreshnessSchema } from '../../src/documents/freshness.ts'
 import { openLive } from '../helpers/live.ts'
-import type { Live } from '../helpers/live.ts'
 
 const PROMISE = { freshnessPromiseMs: 259_200_000 }
 
 const SCOPES = 'select sum(scopes)::int as scopes from collab_store.batches'
 
-let live: Live
-beforeAll(async () => {
-  live = await openLive('none')
-  await live.importCatalog()
-  await live.run()
-})
-afterAll(() => live.close())
+const live = await openLive('none')
+await live.importCatalog()
+await live.run()
 
 async function ask(text: string): Promise<Record<string, any>[]> {
   return (await live.database.pool.query(text)).rows

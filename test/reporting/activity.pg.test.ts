@@ -1,29 +1,24 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { rolledBack } from '../../src/core/database/pool.ts'
 import { openLive } from '../helpers/live.ts'
-import type { Live } from '../helpers/live.ts'
 
 /** Activity by day and week for times that no world of test/worlds has, and the plans of these views. */
 
-let live: Live
-beforeAll(async () => {
-  live = await openLive('none', { world: { organizations: 2 } })
-  await live.importCatalog()
-  await live.run()
-  // Without an author or a time, at both ends of a day and of a week, and in the first and last year.
-  await live.database.pool.query(`
-    update collab_store.comments c set author_user_id = t.author, last_updated = t.at, first_updated = null,
-      day = (t.at at time zone 'UTC')::date
-    from (select ctid, row_number() over (order by annotation_key, comment_id) as no from collab_store.comments) n
-    join (values
-      (1, 'u', null), (2, 'u', null), (3, null, null),
-      (4, null, timestamptz '2026-02-28 23:59:59.999Z'), (5, 'u', '2026-03-01 00:00Z'), (6, 'u', '2026-03-01 23:59:59.999Z'),
-      (7, 'u', '2026-03-02 00:00Z'), (8, 'v', '2026-03-08 23:59Z'), (9, 'v', '2026-03-09 00:00Z'),
-      (10, 'u', '0001-01-01 00:00Z'), (11, 'u', '9999-12-31 23:59:59.999Z')
-    ) t (no, author, at) using (no)
-    where c.ctid = n.ctid`)
-})
-afterAll(() => live.close())
+const live = await openLive('none', { world: { organizations: 2 } })
+await live.importCatalog()
+await live.run()
+// Without an author or a time, at both ends of a day and of a week, and in the first and last year.
+await live.database.pool.query(`
+  update collab_store.comments c set author_user_id = t.author, last_updated = t.at, first_updated = null,
+    day = (t.at at time zone 'UTC')::date
+  from (select ctid, row_number() over (order by annotation_key, comment_id) as no from collab_store.comments) n
+  join (values
+    (1, 'u', null), (2, 'u', null), (3, null, null),
+    (4, null, timestamptz '2026-02-28 23:59:59.999Z'), (5, 'u', '2026-03-01 00:00Z'), (6, 'u', '2026-03-01 23:59:59.999Z'),
+    (7, 'u', '2026-03-02 00:00Z'), (8, 'v', '2026-03-08 23:59Z'), (9, 'v', '2026-03-09 00:00Z'),
+    (10, 'u', '0001-01-01 00:00Z'), (11, 'u', '9999-12-31 23:59:59.999Z')
+  ) t (no, author, at) using (no)
+  where c.ctid = n.ctid`)
 
 test.each([
   [

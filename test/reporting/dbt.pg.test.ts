@@ -1,5 +1,5 @@
 import { readdir } from 'node:fs/promises'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { rolledBack } from '../../src/core/database/pool.ts'
 import { readDictionary } from '../../src/features/export/dictionary/dictionary.ts'
 import type { Relation } from '../../src/features/export/dictionary/dictionary.ts'
@@ -104,7 +104,6 @@ describe('the dbt package', () => {
       ),
     ]
   })
-  afterAll(() => server?.drop())
 
   test('each model is built, has the rows of its source, and passes its tests, as each source does', async () => {
     await rolledBack(server.pool, async (client) => {

@@ -1,21 +1,15 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { z } from 'zod'
 import * as reports from '../../src/core/database/statements/reports.ts'
 import { readDictionary } from '../../src/features/export/dictionary/dictionary.ts'
 import type { Dictionary } from '../../src/features/export/dictionary/dictionary.ts'
 import { dictionaryDbt, dictionaryMarkdown } from './dictionary-print.ts'
 import { createTestDatabase } from '../helpers/database.ts'
-import type { TestDatabase } from '../helpers/database.ts'
 
 const COLUMNS = z.object({ name: z.string(), comment: z.string().nullable() }).array()
 
-let database: TestDatabase
-let dictionary: Dictionary
-beforeAll(async () => {
-  database = await createTestDatabase()
-  dictionary = await readDictionary(database.pool)
-})
-afterAll(() => database.drop())
+const database = await createTestDatabase()
+const dictionary: Dictionary = await readDictionary(database.pool)
 
 test('docs/DICTIONARY.md is what the database says (made again by: vitest -u)', async () => {
   await expect(dictionaryMarkdown(dictionary)).toMatchFileSnapshot('../../docs/DICTIONARY.md')

@@ -1,24 +1,17 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { FAILURES } from '../../src/core/service/errors.ts'
 import { decideHeld } from '../../src/core/sync/held.ts'
 import { rolledBack } from '../../src/core/database/pool.ts'
 import { openLive } from '../helpers/live.ts'
-import type { Live } from '../helpers/live.ts'
 import type { FaultRule } from '../service/faults.ts'
 
 /** What collab_reader sees of removals that are held or were refused, of runs and of what failed in them. */
 
-let live: Live
-let organizationId: string
-let documentId: string
-beforeAll(async () => {
-  live = await openLive('none', { settings: { SYNC_RETRIES: '0' } })
-  await live.importCatalog()
-  ;[organizationId = ''] = live.world.organizationIds()
-  ;[documentId = ''] = live.world.documentIds(organizationId)
-  await live.run()
-})
-afterAll(() => live.close())
+const live = await openLive('none', { settings: { SYNC_RETRIES: '0' } })
+await live.importCatalog()
+const [organizationId = ''] = live.world.organizationIds()
+const [documentId = ''] = live.world.documentIds(organizationId)
+await live.run()
 
 const EMPTY: FaultRule = { kind: 'empty-list' }
 

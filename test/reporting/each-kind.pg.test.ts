@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { NothingFailsError, type Operation } from '../../src/base/errors.ts'
 import type { ScopeKind } from '../../src/core/database/scopes.ts'
 import { countScopes } from '../../src/core/run/start.ts'
@@ -7,11 +7,10 @@ import { removeFromCatalog } from '../../src/features/catalog/change.ts'
 import { importCatalog } from '../../src/features/catalog/import.ts'
 import { listSource } from '../../src/features/catalog/lines.ts'
 import type { CatalogLine } from '../../src/documents/catalog-line.ts'
-import type { App } from '../../src/worker/app.ts'
 import { onApp } from '../client/on-app.ts'
 import { ageChecks } from '../helpers/age-checks.ts'
 import { openLive } from '../helpers/live.ts'
-import type { Live, RunRow } from '../helpers/live.ts'
+import type { RunRow } from '../helpers/live.ts'
 
 /** Whatever the kind of a scope, all that counts scopes counts one more when something becomes of it. */
 
@@ -25,44 +24,37 @@ interface Listed {
   readonly filter: Readonly<Record<string, unknown>>
 }
 
-let live: Live
-let app: App
-let kinds: Readonly<Record<ScopeKind, Listed>>
-
-beforeAll(async () => {
-  live = await openLive('none', { settings: { SYNC_RETRIES: '0' } })
-  app = await live.openApp()
-  const [organizationId = '', other = ''] = live.world.organizationIds()
-  const [documentId = '', bare = ''] = live.world.documentIds(organizationId)
-  const [annotationId = '', last = ''] = live.world.annotationIds(organizationId, documentId)
-  const [organizationUserGroupId = ''] = live.world.groupIds(organizationId)
-  await load({ organizationId, documentId, annotationId })
-  const organization = { organizationId: other }
-  const document = { organizationId, documentId: bare }
-  const annotation = { organizationId, documentId, annotationId: last }
-  kinds = {
-    organization: {
-      operation: 'users',
-      level: 'organization',
-      line: organization,
-      filter: organization,
-    },
-    group: {
-      operation: 'users',
-      level: 'user group',
-      line: { organizationId, organizationUserGroupId },
-      filter: { organizationId, organizationUserGroupIds: [organizationUserGroupId] },
-    },
-    document: { operation: 'users', level: 'document', line: document, filter: document },
-    annotation: {
-      operation: 'comments',
-      level: 'annotation',
-      line: annotation,
-      filter: annotation,
-    },
-  }
-})
-afterAll(() => live.close())
+const live = await openLive('none', { settings: { SYNC_RETRIES: '0' } })
+const app = await live.openApp()
+const [organizationId = '', other = ''] = live.world.organizationIds()
+const [documentId = '', bare = ''] = live.world.documentIds(organizationId)
+const [annotationId = '', last = ''] = live.world.annotationIds(organizationId, documentId)
+const [organizationUserGroupId = ''] = live.world.groupIds(organizationId)
+await load({ organizationId, documentId, annotationId })
+const organization = { organizationId: other }
+const document = { organizationId, documentId: bare }
+const annotation = { organizationId, documentId, annotationId: last }
+const kinds: Readonly<Record<ScopeKind, Listed>> = {
+  organization: {
+    operation: 'users',
+    level: 'organization',
+    line: organization,
+    filter: organization,
+  },
+  group: {
+    operation: 'users',
+    level: 'user group',
+    line: { organizationId, organizationUserGroupId },
+    filter: { organizationId, organizationUserGroupIds: [organizationUserGroupId] },
+  },
+  document: { operation: 'users', level: 'document', line: document, filter: document },
+  annotation: {
+    operation: 'comments',
+    level: 'annotation',
+    line: annotation,
+    filter: annotation,
+  },
+}
 
 const GOOD = { scopes: 1, failing: 0, overdue: 0, never: 0, stale: 0, away: 0 }
 const FAILING = { ...GOOD, failing: 1, stale: 1 }

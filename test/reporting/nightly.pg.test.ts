@@ -1,9 +1,8 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { setDefinitions } from '../../src/core/database/definitions.ts'
 import { noteSchedule } from '../../src/core/queue/schedule.ts'
 import { prune } from '../../src/features/privacy/prune.ts'
 import { createTestDatabase } from '../helpers/database.ts'
-import type { TestDatabase } from '../helpers/database.ts'
 import { openLive } from '../helpers/live.ts'
 
 /** reporting.nightly, reporting.days and reporting.settings. */
@@ -11,15 +10,11 @@ import { openLive } from '../helpers/live.ts'
 const NIGHTLY = { cron: '0 2 * * *', timeZone: 'UTC', nightlyLateAfterMs: 3_600_000 }
 const HOUR_MS = 3_600_000
 
-let database: TestDatabase
 const sql = async (text: string, values: unknown[] = []) =>
   (await database.pool.query(text, values)).rows
 const one = async (text: string) => (await sql(text))[0]
 
-beforeAll(async () => {
-  database = await createTestDatabase()
-})
-afterAll(() => database.drop())
+const database = await createTestDatabase()
 beforeEach(() =>
   sql(`truncate sync.nightly_due, sync.runs, sync.schedule cascade;
     update collab_store.definitions set schedule = null, next_due_at = null, late_after = '1 hour'`),
@@ -110,26 +105,22 @@ describe('reporting.nightly', () => {
     const passes = () =>
       pool.query(`update sync.runs set requested_at = requested_at - interval '1 day';
         delete from sync.nightly_due; insert into sync.nightly_due values (now())`)
-    try {
-      await live.importCatalog()
-      await passes()
-      await live.run({ trigger: 'schedule' })
-      const [night] = await nights()
-      const { rows } = await pool.query('select min(checked_at) as at from reporting.freshness')
-      expect(night).toMatchObject({ status: 'succeeded', complete_up_to: rows[0].at })
-      expect(night.begun_at <= rows[0].at && rows[0].at < night.ended_at).toBe(true)
+    await live.importCatalog()
+    await passes()
+    await live.run({ trigger: 'schedule' })
+    const [night] = await nights()
+    const { rows } = await pool.query('select min(checked_at) as at from reporting.freshness')
+    expect(night).toMatchObject({ status: 'succeeded', complete_up_to: rows[0].at })
+    expect(night.begun_at <= rows[0].at && rows[0].at < night.ended_at).toBe(true)
 
-      await passes()
-      await live.run({ trigger: 'schedule', scope: { operations: ['users'] } })
-      expect(await nights()).toMatchObject([{ status: 'succeeded', complete_up_to: null }])
+    await passes()
+    await live.run({ trigger: 'schedule', scope: { operations: ['users'] } })
+    expect(await nights()).toMatchObject([{ status: 'succeeded', complete_up_to: null }])
 
-      await passes()
-      live.standIn.setFaults([{ kind: 'forbidden', match: { annotationId: 'ann-0' } }])
-      await live.run({ trigger: 'schedule' })
-      expect(await nights()).toMatchObject([{ status: 'partial', complete_up_to: null }])
-    } finally {
-      await live.close()
-    }
+    await passes()
+    live.standIn.setFaults([{ kind: 'forbidden', match: { annotationId: 'ann-0' } }])
+    await live.run({ trigger: 'schedule' })
+    expect(await nights()).toMatchObject([{ status: 'partial', complete_up_to: null }])
   })
 })
 

@@ -1,11 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Database } from '../../src/core/database/pool.ts'
+import { expect, test } from 'vitest'
 import { places } from '../../src/demo/catalog.ts'
 import type { Place } from '../../src/demo/layout.ts'
 import { buildCommand } from '../cli/built-command.ts'
-import type { BuiltCommand } from '../cli/built-command.ts'
 import { openLive } from '../helpers/live.ts'
-import type { Live } from '../helpers/live.ts'
 import { askPages, wordsOf } from '../pages/open-pages.ts'
 import { membersOf, noticed } from './observed.ts'
 
@@ -22,25 +19,15 @@ function addMembers(found: Map<string, Set<string>>, record: object): void {
   walk(record, '')
 }
 
-let live: Live
-let pool: Database
-let place: Place
-let command: BuiltCommand
-beforeAll(async () => {
-  command = await buildCommand()
-  // Enough comments for what comes up later to be new.
-  live = await openLive('none', { world: { commentsPerAnnotation: 9 } })
-  ;({ pool } = live.database)
-  await live.importCatalog()
-  const filled = [...places(live.world)].filter(
-    (each) => (live.world.comments(each) ?? []).length > 2,
-  )
-  place = filled[0] as Place
-})
-afterAll(async () => {
-  await live.close()
-  await command.remove()
-})
+const command = await buildCommand()
+// Enough comments for what comes up later to be new.
+const live = await openLive('none', { world: { commentsPerAnnotation: 9 } })
+const { pool } = live.database
+await live.importCatalog()
+const filled = [...places(live.world)].filter(
+  (each) => (live.world.comments(each) ?? []).length > 2,
+)
+const place = filled[0] as Place
 
 /** Makes the service send additional fields in the first comments of a thread. */
 function send(...members: object[]): void {

@@ -1,18 +1,14 @@
 import Fastify from 'fastify'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { App } from '../../src/worker/app.ts'
+import { expect, test } from 'vitest'
 import { importCatalog } from '../../src/features/catalog/import.ts'
 import { listSource } from '../../src/features/catalog/lines.ts'
 import { catalogLines } from '../../src/demo/catalog.ts'
 import type { CatalogLine } from '../../src/demo/catalog.ts'
-import type { HttpServer } from '../../src/http/server.ts'
 import { startRun } from '../../src/core/run/start.ts'
 import { metrics } from '../../src/http/serve-metrics.ts'
 import { onApp } from '../client/on-app.ts'
 import { buildCommand } from '../cli/built-command.ts'
-import type { BuiltCommand } from '../cli/built-command.ts'
 import { openLive } from '../helpers/live.ts'
-import type { Live } from '../helpers/live.ts'
 import { BEARER, unlistened } from '../http/served.ts'
 import type { FaultRule } from '../service/faults.ts'
 
@@ -21,37 +17,19 @@ import type { FaultRule } from '../service/faults.ts'
  * marks of each scope after many other faults.
  */
 
-let live: Live
-let app: App
-let server: HttpServer
-let command: BuiltCommand
-let all: number
-let organizationId: string
-let documentId: string
-let annotationId: string
+const command = await buildCommand()
+const live = await openLive('none', { settings: { SYNC_RETRIES: '0' } })
+await live.importCatalog()
+const app = await live.openApp()
+const server = await unlistened(app)
+const [organizationId = ''] = live.world.organizationIds()
+const [documentId = ''] = live.world.documentIds(organizationId)
+const [annotationId = ''] = live.world.annotationIds(organizationId, documentId)
+const all: number = [...catalogLines(live.world)].length
+const own = [...catalogLines(live.world)].filter((line) => line.organizationId === organizationId)
+const commentsScopes: number = own.filter((line) => 'annotationId' in line).length
 /** Scopes of a users batch and of a comments batch of one organization: each has one of either. */
-let usersScopes: number
-let commentsScopes: number
-
-beforeAll(async () => {
-  command = await buildCommand()
-  live = await openLive('none', { settings: { SYNC_RETRIES: '0' } })
-  await live.importCatalog()
-  app = await live.openApp()
-  server = await unlistened(app)
-  ;[organizationId = ''] = live.world.organizationIds()
-  ;[documentId = ''] = live.world.documentIds(organizationId)
-  ;[annotationId = ''] = live.world.annotationIds(organizationId, documentId)
-  all = [...catalogLines(live.world)].length
-  const own = [...catalogLines(live.world)].filter((line) => line.organizationId === organizationId)
-  commentsScopes = own.filter((line) => 'annotationId' in line).length
-  usersScopes = own.length - commentsScopes
-})
-afterAll(async () => {
-  await server?.app.close()
-  await live?.close()
-  await command?.remove()
-})
+const usersScopes: number = own.length - commentsScopes
 
 /** The reported numbers. */
 interface Told {

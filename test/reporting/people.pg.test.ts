@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { prune } from '../../src/features/privacy/prune.ts'
 import { transaction } from '../../src/core/database/pool.ts'
 import type { Client } from '../../src/core/database/pool.ts'
@@ -38,7 +38,6 @@ beforeEach(async () => {
   place = [...places(live.world)][0] as Place
   here = place.organizationId
 })
-afterEach(() => live.close())
 
 async function run(settings: Record<string, string> = {}): Promise<string> {
   expect((await live.run({ settings }))['status']).toBe('succeeded')

@@ -1,35 +1,30 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { QueryArrayResult } from 'pg'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { rolledBack } from '../../src/core/database/pool.ts'
 import { randomChanges } from '../../src/demo/random-changes.ts'
 import { openLive } from '../helpers/live.ts'
-import type { Live } from '../helpers/live.ts'
 
-let live: Live
 /** The day that docs/QUESTIONS.md names. */
 const DAY = '2025-11-03'
-beforeAll(async () => {
-  // The demo's world, at a fixed time.
-  live = await openLive('none', {
-    world: {
-      seed: 7,
-      organizations: 8,
-      documentsPerOrganization: 12,
-      annotationsPerDocument: 16,
-      commentsPerAnnotation: 5,
-      usersPerOrganization: 30,
-      groupsPerOrganization: 3,
-      now: new Date(`${DAY}T12:00:00Z`),
-    },
-  })
-  await live.importCatalog()
-  await live.run()
-  randomChanges(live.world, { count: 60, seed: 7 })
-  await live.run()
-}, 300_000)
-afterAll(() => live.close())
+// The demo's world, at a fixed time.
+const live = await openLive('none', {
+  world: {
+    seed: 7,
+    organizations: 8,
+    documentsPerOrganization: 12,
+    annotationsPerDocument: 16,
+    commentsPerAnnotation: 5,
+    usersPerOrganization: 30,
+    groupsPerOrganization: 3,
+    now: new Date(`${DAY}T12:00:00Z`),
+  },
+})
+await live.importCatalog()
+await live.run()
+randomChanges(live.world, { count: 60, seed: 7 })
+await live.run()
 
 const PAGE = resolve(import.meta.dirname, '../../docs/QUESTIONS.md')
 const QUERY_WITH_ANSWER = /(```sql\n([^]*?);\n```\n\n)(?:\|.*\n)*/g

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import pg from 'pg'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { places } from '../../src/demo/catalog.ts'
 import { randomChanges } from '../../src/demo/random-changes.ts'
 import { openLive } from '../helpers/live.ts'
@@ -14,18 +14,15 @@ import { readViews } from './view-types.ts'
 const run = promisify(execFile)
 const ROOT = resolve(import.meta.dirname, '../..')
 
-let consumer: string
-beforeAll(async () => {
-  consumer = await mkdtemp(join(tmpdir(), 'consumer-'))
-  const packed = ['pack', '--ignore-scripts', '--pack-destination', consumer]
-  await run('npm', packed, { cwd: await builtProgram() })
-  const [archive = ''] = await readdir(consumer)
-  const place = join(consumer, 'node_modules/collab-sync')
-  await mkdir(place, { recursive: true })
-  await run('tar', ['-xzf', join(consumer, archive), '--strip-components', '1', '-C', place])
-  await symlink(join(ROOT, 'node_modules/@types'), join(consumer, 'node_modules/@types'))
-  await writeFile(join(consumer, 'package.json'), '{"type": "module"}')
-})
+const consumer: string = await mkdtemp(join(tmpdir(), 'consumer-'))
+const packed = ['pack', '--ignore-scripts', '--pack-destination', consumer]
+await run('npm', packed, { cwd: await builtProgram() })
+const [archive = ''] = await readdir(consumer)
+const place = join(consumer, 'node_modules/collab-sync')
+await mkdir(place, { recursive: true })
+await run('tar', ['-xzf', join(consumer, archive), '--strip-components', '1', '-C', place])
+await symlink(join(ROOT, 'node_modules/@types'), join(consumer, 'node_modules/@types'))
+await writeFile(join(consumer, 'package.json'), '{"type": "module"}')
 afterAll(() => rm(consumer, { recursive: true, force: true }))
 
 /** @returns what tsc says of a program that has the package installed; empty where all is well */
@@ -40,39 +37,35 @@ async function compiled(text: string): Promise<string> {
 
 test('rows of each view, from pg and as JSON, fit the types that the package exports', async () => {
   const live = await openLive('none')
-  try {
-    await live.importCatalog()
-    for (let round = 0; round < 3; round++) {
-      if (round > 0) randomChanges(live.world, { count: 60, seed: round })
-      await live.run()
-    }
-    const [place] = places(live.world)
-    const match = { operation: 'comments' as const, ...place }
-    live.standIn.setFaults([{ kind: 'bad-request', match }])
+  await live.importCatalog()
+  for (let round = 0; round < 3; round++) {
+    if (round > 0) randomChanges(live.world, { count: 60, seed: round })
     await live.run()
-    const client = new pg.Client(live.database.url)
-    await client.connect()
-    await client.query('update collab_store.definitions set refresh_budget = 1')
-    await client.query('insert into sync.nightly_due values (now())')
-    const parts = [`import type { JsonValues, Views } from 'collab-sync/views'`]
-    const empty: string[] = []
-    for (const { schema, name } of await readViews(live.database.pool)) {
-      const view = `${schema}.${name}`
-      const { rows } = await client.query(`select * from ${view} limit 5000`)
-      const asJson = await client.query(`select to_jsonb(v) as row from ${view} v limit 5000`)
-      if (rows.length === 0) empty.push(view)
-      const texts = asJson.rows.map(({ row }) => row)
-      parts.push(
-        `export const ${schema}_${name}: Views['${view}'][] = [${different(rows)}]`,
-        `export const ${schema}_${name}_json: Views<JsonValues>['${view}'][] = [${different(texts)}]`,
-      )
-    }
-    await client.end()
-    expect(empty).toEqual([])
-    expect(await compiled(parts.join('\n'))).toBe('')
-  } finally {
-    await live.close()
   }
+  const [place] = places(live.world)
+  const match = { operation: 'comments' as const, ...place }
+  live.standIn.setFaults([{ kind: 'bad-request', match }])
+  await live.run()
+  const client = new pg.Client(live.database.url)
+  await client.connect()
+  await client.query('update collab_store.definitions set refresh_budget = 1')
+  await client.query('insert into sync.nightly_due values (now())')
+  const parts = [`import type { JsonValues, Views } from 'collab-sync/views'`]
+  const empty: string[] = []
+  for (const { schema, name } of await readViews(live.database.pool)) {
+    const view = `${schema}.${name}`
+    const { rows } = await client.query(`select * from ${view} limit 5000`)
+    const asJson = await client.query(`select to_jsonb(v) as row from ${view} v limit 5000`)
+    if (rows.length === 0) empty.push(view)
+    const texts = asJson.rows.map(({ row }) => row)
+    parts.push(
+      `export const ${schema}_${name}: Views['${view}'][] = [${different(rows)}]`,
+      `export const ${schema}_${name}_json: Views<JsonValues>['${view}'][] = [${different(texts)}]`,
+    )
+  }
+  await client.end()
+  expect(empty).toEqual([])
+  expect(await compiled(parts.join('\n'))).toBe('')
 })
 
 /** As literals, one of those whose values have the same types. */

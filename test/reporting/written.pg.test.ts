@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { noCounts } from '../../src/documents/counts.ts'
 import { claimItem, commitItem } from '../../src/core/database/claims.ts'
 import { setDefinitions } from '../../src/core/database/definitions.ts'
@@ -32,7 +32,6 @@ beforeEach(async () => {
   await live.importCatalog()
   place = [...places(live.world)][0] as Place
 })
-afterEach(() => live.close())
 
 describe('without a member that says it', () => {
   test('a time that comes with the first edit is not that of writing', async () => {
@@ -177,17 +176,13 @@ describe('with a member that says it', () => {
   test('migrate prints what it computed again, of how many comments, and who gets them', async () => {
     await night(said(1, seconds), said(2, seconds), comment(3, 'bob', '2026-03-02'))
     const command = await buildCommand()
-    try {
-      const { url } = live.database
-      const defined = { DATABASE_URL: url, COMMENT_WRITTEN_MEMBER: 'meta.at' }
-      const { stdout } = await command.run(['migrate'], defined)
-      expect(stdout).toContain(
-        'The written times of stored comments were computed again, with COMMENT_WRITTEN_MEMBER = meta.at and REPORT_TZ = UTC: 2 of 3 changed.',
-      )
-      expect((await command.run(['migrate'], defined)).stdout).not.toContain('computed')
-    } finally {
-      await command.remove()
-    }
+    const { url } = live.database
+    const defined = { DATABASE_URL: url, COMMENT_WRITTEN_MEMBER: 'meta.at' }
+    const { stdout } = await command.run(['migrate'], defined)
+    expect(stdout).toContain(
+      'The written times of stored comments were computed again, with COMMENT_WRITTEN_MEMBER = meta.at and REPORT_TZ = UTC: 2 of 3 changed.',
+    )
+    expect((await command.run(['migrate'], defined)).stdout).not.toContain('computed')
   })
 
   test('a response that was requested before it was set is discarded', async () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { requireDefinitions } from '../../src/core/database/definitions.ts'
 import { migrate } from '../../src/core/database/migrate.ts'
 import { zoneDays } from '../../src/core/database/comment-rows.ts'
@@ -6,26 +6,20 @@ import { places } from '../../src/demo/catalog.ts'
 import type { Place } from '../../src/demo/layout.ts'
 import { UsageError } from '../../src/base/errors.ts'
 import { openLive } from '../helpers/live.ts'
-import type { Live } from '../helpers/live.ts'
 
 const PROMISE = { freshnessPromiseMs: 26 * 3_600_000 }
 const BERLIN = { ...PROMISE, reportTimeZone: 'Europe/Berlin' }
 
-let live: Live
-let place: Place
-beforeAll(async () => {
-  live = await openLive('none', {
-    world: {
-      organizations: 1,
-      documentsPerOrganization: 1,
-      annotationsPerDocument: 1,
-      commentsPerAnnotation: 0,
-    },
-  })
-  await live.importCatalog()
-  place = [...places(live.world)][0] as Place
+const live = await openLive('none', {
+  world: {
+    organizations: 1,
+    documentsPerOrganization: 1,
+    annotationsPerDocument: 1,
+    commentsPerAnnotation: 0,
+  },
 })
-afterAll(() => live.close())
+await live.importCatalog()
+const place = [...places(live.world)][0] as Place
 
 const DAY_MS = 86_400_000
 

@@ -13,7 +13,6 @@ import {
   openFaultServerAt,
   startClient,
   success,
-  untilTestEnds,
 } from './fault-server.ts'
 import type { Fault } from './fault-server.ts'
 import { openSelfSignedServer } from './self-signed.ts'
@@ -24,9 +23,9 @@ const comments = { organizationId: 'o', documentId: 'd', annotationId: 'a' }
 describe('the two operations', () => {
   test('send what the document says, below a base address with a path and a slash', async () => {
     const { server } = await startClient([])
-    const client = untilTestEnds(openClient(`${server.url}/base/`))
-    await client.api.getUsers({ organizationId: 'ö"/ ', userIds: ['u'] })
-    await client.api.getComments({ ...comments, commentIds: [Number.MAX_SAFE_INTEGER] })
+    const api = openClient(`${server.url}/base/`)
+    await api.getUsers({ organizationId: 'ö"/ ', userIds: ['u'] })
+    await api.getComments({ ...comments, commentIds: [Number.MAX_SAFE_INTEGER] })
     expect(server.seen.map(({ path, body }) => [path, JSON.parse(body)])).toEqual([
       ['/base/v1/users/get', { data: { organizationId: 'ö"/ ', userIds: ['u'] } }],
       [
@@ -131,21 +130,20 @@ describe('a service that cannot be reached', () => {
     const onReach = (problem: string | null) => void reported.push(problem)
     const { server, api } = await startClient([], { retries: 0, onReach })
     await api.getUsers(users)
-    await server[Symbol.asyncDispose]()
+    await server.close()
     const call = api.getUsers(users)
     await until('the problem is reported', () => reported.length === 1)
     expect(reported[0]).toMatch(
       /^The service cannot be reached \(.*ECONNREFUSED.*\): nothing listens/,
     )
-    untilTestEnds(await openFaultServerAt(Number(new URL(server.url).port)))
+    await openFaultServerAt(Number(new URL(server.url).port))
     expect((await call).status).toBe('data')
     expect(reported.slice(1)).toEqual([null])
   })
 
   test('for want of a trusted certificate is given up at once', async () => {
-    const server = untilTestEnds(await openSelfSignedServer())
-    const client = untilTestEnds(openClient(server.url, { retries: 5 }))
-    const failed = client.api.getUsers(users)
+    const server = await openSelfSignedServer()
+    const failed = openClient(server.url, { retries: 5 }).getUsers(users)
     await expect(failed).rejects.toMatchObject({ kind: 'unreachable', attempts: 1 })
     await expect(failed).rejects.toThrow('DEPTH_ZERO_SELF_SIGNED_CERT')
   })

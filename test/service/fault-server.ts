@@ -1,11 +1,11 @@
 import { createServer } from 'node:http'
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { onTestFinished } from 'vitest'
 import { createLog } from '../../src/base/log.ts'
 import { RateLimiter } from '../../src/core/rate-limit/limiter.ts'
 import type { RateLimitStore } from '../../src/core/rate-limit/limiter.ts'
 import { openCollabApi } from '../../src/core/service/client.ts'
+import { closedAtEnd } from '../helpers/closing.ts'
 import type {
   CallReport,
   CallStats,
@@ -21,12 +21,14 @@ export interface Seen {
 
 export type Fault = (response: ServerResponse, request: IncomingMessage) => void
 
-export interface FaultServer extends AsyncDisposable {
+export interface FaultServer {
   readonly url: string
   readonly seen: Seen[]
   /** What the next calls get, one each; when it is empty, `usually` answers. */
   readonly script: Fault[]
   usually: Fault
+  /** Done at the latest when the test or its file ends. */
+  close(): Promise<void>
 }
 
 /** A real HTTP server that fails as its script says. */
@@ -53,10 +55,10 @@ export async function openFaultServerAt(port: number, ...script: Fault[]): Promi
     seen,
     script,
     usually: success([]),
-    async [Symbol.asyncDispose]() {
+    close: closedAtEnd(async () => {
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
-    },
+    }),
   }
   return opened
 }
@@ -103,10 +105,6 @@ export function held(fault: Fault): Held {
   return { fault: (...call) => void free.then(() => fault(...call)), letGo }
 }
 
-export interface OpenedClient extends AsyncDisposable {
-  readonly api: CollabApi
-}
-
 /** No limit, and pauses of one process. */
 export function openPauses(): RateLimiter {
   const store: RateLimitStore = {
@@ -118,8 +116,8 @@ export function openPauses(): RateLimiter {
   return new RateLimiter(store, { callsPerSecond: null, log: createLog('silent') })
 }
 
-/** A client for the server at `url`, with short limits. */
-export function openClient(url: string, options: Partial<CollabApiOptions> = {}): OpenedClient {
+/** A client for the server at `url`, with short limits, until the test or its file ends. */
+export function openClient(url: string, options: Partial<CollabApiOptions> = {}): CollabApi {
   const sharedRateLimit = options.sharedRateLimit ?? openPauses()
   const api = openCollabApi({
     collabApiUrl: url,
@@ -136,29 +134,21 @@ export function openClient(url: string, options: Partial<CollabApiOptions> = {})
     ...options,
     sharedRateLimit,
   })
-  return {
-    api,
-    async [Symbol.asyncDispose]() {
-      // A test may have closed it.
-      await api.close().catch(() => {})
-      await sharedRateLimit.close()
-    },
-  }
+  closedAtEnd(async () => {
+    // A test may have closed it.
+    await api.close().catch(() => {})
+    await sharedRateLimit.close()
+  })
+  return api
 }
 
 export function noStats(): CallStats {
   return { calls: 0, retries: 0, waitedMs: 0, waitedThrottledMs: 0, serviceMs: 0 }
 }
 
-/** Closes what a test opened when the test ends, the last first. */
-export function untilTestEnds<T extends AsyncDisposable>(one: T): T {
-  onTestFinished(() => one[Symbol.asyncDispose]())
-  return one
-}
-
 /** A server and a client of a test, with the calls that the client reports and the pauses of all processes, in milliseconds. */
 export async function startClient(script: Fault[], options: Partial<CollabApiOptions> = {}) {
-  const server = untilTestEnds(await openFaultServer(...script))
+  const server = await openFaultServer(...script)
   const [reports, pauses]: [CallReport[], number[]] = [[], []]
   const limit = openPauses()
   const sharedRateLimit = {
@@ -171,6 +161,6 @@ export async function startClient(script: Fault[], options: Partial<CollabApiOpt
     },
   }
   const onCall = (report: CallReport) => void reports.push(report)
-  const { api } = untilTestEnds(openClient(server.url, { sharedRateLimit, onCall, ...options }))
+  const api = openClient(server.url, { sharedRateLimit, onCall, ...options })
   return { server, api, reports, pauses }
 }

@@ -5,16 +5,7 @@ import type { CallTarget } from '../../src/core/service/errors.ts'
 import { Requests } from '../../src/core/service/request.ts'
 import type { Reply, RequestOptions } from '../../src/core/service/request.ts'
 import { until } from '../helpers/until.ts'
-import {
-  bytes,
-  cutBody,
-  held,
-  json,
-  neverAnswers,
-  openFaultServer,
-  reset,
-  untilTestEnds,
-} from './fault-server.ts'
+import { bytes, cutBody, held, json, neverAnswers, openFaultServer, reset } from './fault-server.ts'
 import type { Fault } from './fault-server.ts'
 
 const target: CallTarget = { operation: 'users', filter: { organizationId: 'o' }, secrets: [] }
@@ -34,13 +25,13 @@ function requestsTo(origin: string, options: Partial<RequestOptions> = {}): Requ
 }
 
 async function post(fault: Fault, options: Partial<RequestOptions> = {}): Promise<Reply> {
-  const server = untilTestEnds(await openFaultServer(fault))
+  const server = await openFaultServer(fault)
   return requestsTo(server.url, options).post('/p', '{"data":{}}', 'token-0815', { target })
 }
 
 describe('one call', () => {
   test('is a POST with the JSON body and the two credential headers', async () => {
-    const server = untilTestEnds(await openFaultServer(json(200, { ok: true })))
+    const server = await openFaultServer(json(200, { ok: true }))
     const reply = await requestsTo(server.url).post('/a/b', '{"data":{}}', 'token-0815', { target })
     expect(reply).toEqual({
       httpStatus: 200,
@@ -64,7 +55,7 @@ describe('one call', () => {
 
   test('keeps its connections for the next ones', async () => {
     const ports = new Set<number | undefined>()
-    const server = untilTestEnds(await openFaultServer())
+    const server = await openFaultServer()
     server.usually = (response, request) => {
       ports.add(request.socket.remotePort)
       response.end('{}')
@@ -87,8 +78,8 @@ describe('the way to the service', () => {
   })
 
   test('is by the proxy of HTTP_PROXY, but for what NO_PROXY names and this machine itself', async () => {
-    const proxied = untilTestEnds(await openFaultServer())
-    const direct = untilTestEnds(await openFaultServer())
+    const proxied = await openFaultServer()
+    const direct = await openFaultServer()
     proxied.usually = json(200, { by: 'proxy' })
     direct.usually = json(200, { by: 'itself' })
     vi.stubEnv('http_proxy', '')
@@ -183,7 +174,7 @@ describe('a call without a full answer', () => {
 
   test('a server that is not there is told with its address and no credential', async () => {
     const server = await openFaultServer()
-    await server[Symbol.asyncDispose]()
+    await server.close()
     const failed = requestsTo(server.url).post('/', '{}', 'token-0815', { target })
     await expect(failed).rejects.toMatchObject({ kind: 'unreachable', httpStatus: null })
     await expect(failed).rejects.toThrow(`no response from ${server.url} (ECONNREFUSED)`)
@@ -204,7 +195,7 @@ describe('a call that is given up', () => {
     ['before it is made', 0],
     ['while it waits', 1],
   ])('%s rejects with the reason of the signal', async (_when, seen) => {
-    const server = untilTestEnds(await openFaultServer(neverAnswers))
+    const server = await openFaultServer(neverAnswers)
     const stop = new AbortController()
     if (seen === 0) stop.abort(new Error('no more'))
     const failed = requestsTo(server.url).post('/', '{}', 't', { target, signal: stop.signal })
@@ -219,7 +210,7 @@ describe('a call that is given up', () => {
 
   test('before it has a connection is not sent', async () => {
     const { fault, letGo } = held(json(200, {}))
-    const server = untilTestEnds(await openFaultServer(fault))
+    const server = await openFaultServer(fault)
     const requests = requestsTo(server.url, { connections: 1, timeoutMs: 60_000 })
     const first = requests.post('/first', '{}', 't', { target })
     await until('it was seen', () => server.seen.length === 1)

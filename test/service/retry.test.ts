@@ -18,104 +18,94 @@ const sharedRateLimit: SharedRateLimit = {
 const healthOf = (onReach: (problem: string | null) => void = () => {}) =>
   new ServiceHealth({ ...policy, sharedRateLimit, onReach })
 const noToken = { reread: async () => false, health: healthOf() }
-const newToken = { ...noToken, reread: async () => true }
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-/** `retrying`, whose waits are over at once. */
-async function retryingAtOnce<T>(...of: Parameters<typeof retrying<T>>): Promise<T> {
-  const call = retrying(...of)
-  // Whoever asked hears of its failure later than the clock is moved.
-  call.catch(() => {})
-  await vi.runAllTimersAsync()
-  return call
+/** What a try gets: the answer, a failure of a kind, that of a connection with such a code, or another one. */
+type Try = 'answer' | FailureKind | 'ECONNREFUSED' | 'ENOTFOUND' | 'CERT_HAS_EXPIRED' | Error
+
+function failureOf(what: Exclude<Try, 'answer'>): Error {
+  if (typeof what !== 'string') return what
+  if (what === what.toLowerCase()) return new CallError('failed', { kind: what as FailureKind })
+  const cause = Object.assign(new Error(`connect ${what}`), { code: what })
+  return new CallError(`no answer (${what})`, { kind: 'unreachable', cause })
 }
 
-function failing(
-  kind: FailureKind,
-  times = Infinity,
-): { attempt: () => Promise<string>; made(): number } {
-  let made = 0
-  return {
-    made: () => made,
-    async attempt() {
-      made += 1
-      if (made > times) return 'answer'
-      throw new CallError('failed', { kind })
-    },
-  }
+interface Made extends Partial<typeof policy> {
+  readonly health?: ServiceHealth
+  readonly hasNewToken?: boolean
+  readonly signal?: AbortSignal
 }
+
+/** Makes a call whose tries get what the script says, its last again and again, and whose waits are over at once. */
+async function made(
+  script: readonly Try[],
+  { health = healthOf(), hasNewToken = false, signal, ...own }: Made = {},
+) {
+  let tries = 0
+  const attempt = async () => {
+    const next = script[Math.min(tries, script.length - 1)] as Try
+    tries += 1
+    if (next === 'answer') return next
+    const error = failureOf(next)
+    if (error instanceof CallError && error.kind === 'unreachable')
+      health.failed(error, 'token', 0, 0)
+    throw error
+  }
+  const shared = { reread: async () => hasNewToken, health }
+  const ended = retrying(attempt, { ...policy, ...own }, shared, signal).catch((error) => error)
+  await vi.runAllTimersAsync()
+  return { tries, end: (await ended) as unknown }
+}
+
+const throttled = (retryAfterMs: number | null) =>
+  new CallError('HTTP 429', { kind: 'throttled', httpStatus: 429, retryAfterMs })
+
+/** The service, or a proxy in its place, answers with a status. */
+const answered = (health: ServiceHealth, httpStatus: number) =>
+  health.failed(new CallError('failed', { kind: 'refused', httpStatus }), 'token', 0, 0)
 
 describe('trying again', () => {
-  test.each([
-    ['retry', 3],
-    ['unknown', 3],
-    ['refused', 1],
-    ['credentials', 1],
-  ] as const)('a failure of kind %s is tried %d times with two retries', async (kind, tries) => {
-    const call = failing(kind)
-    const failed = retryingAtOnce(call.attempt, { ...policy, retries: 2 }, noToken)
-    await expect(failed).rejects.toMatchObject({ kind, attempts: tries })
-    expect(call.made()).toBe(tries)
-  })
-
-  test('an unknown failure is tried twice more at most, however many retries are set', async () => {
-    const call = failing('unknown')
-    const failed = retryingAtOnce(call.attempt, { ...policy, retries: 9 }, noToken)
-    await expect(failed).rejects.toMatchObject({ attempts: 3 })
-  })
-
-  test('a changed token is tried once, even without retries, and only once', async () => {
-    const healed = failing('credentials', 1)
-    const once = { ...policy, retries: 0 }
-    expect(await retryingAtOnce(healed.attempt, once, newToken)).toBe('answer')
-    const refused = failing('credentials')
-    await expect(retryingAtOnce(refused.attempt, once, newToken)).rejects.toThrow()
-    expect(refused.made()).toBe(2)
-  })
-
-  test('of a refusal that heals, its try is none of the others', async () => {
-    const kinds: FailureKind[] = ['credentials', 'retry', 'retry', 'retry']
-    let made = 0
-    const attempt = async (): Promise<never> => {
-      made += 1
-      throw new CallError('failed', { kind: kinds[made - 1] ?? 'refused' })
-    }
-    const failed = retryingAtOnce(attempt, { ...policy, retries: 2 }, newToken)
-    await expect(failed).rejects.toMatchObject({ kind: 'retry', attempts: 4 })
-    expect(made).toBe(4)
+  test.each<[script: Try[], of: Made, tries: number, kind: FailureKind | null]>([
+    [['retry'], { retries: 2 }, 3, 'retry'],
+    [['unknown'], { retries: 2 }, 3, 'unknown'],
+    [['unknown'], { retries: 9 }, 3, 'unknown'],
+    [['refused'], {}, 1, 'refused'],
+    [['credentials'], {}, 1, 'credentials'],
+    // A changed token is tried once, even without retries, and that try is none of the others.
+    [['credentials', 'answer'], { retries: 0, hasNewToken: true }, 2, null],
+    [['credentials'], { retries: 0, hasNewToken: true }, 2, 'credentials'],
+    [['credentials', 'retry'], { retries: 2, hasNewToken: true }, 4, 'retry'],
+    // An address that no call ever reached is given up.
+    [['ECONNREFUSED'], { retries: 5 }, 6, 'unreachable'],
+    // Who is throttled waits, and uses up no retry.
+    [[...Array<Try>(40).fill('throttled'), 'answer'], { retries: 0 }, 41, null],
+  ])('%j with %j: %d tries, then %s', async (script, of, tries, kind) => {
+    const end = kind === null ? 'answer' : expect.objectContaining({ kind, attempts: tries })
+    expect(await made(script, of)).toEqual({ tries, end })
   })
 
   test('is not begun where the signal has aborted', async () => {
-    const call = failing('retry')
-    const stopped = AbortSignal.abort(new Error('stopped before'))
-    await expect(retryingAtOnce(call.attempt, policy, noToken, stopped)).rejects.toThrow(
-      'stopped before',
-    )
-    expect(call.made()).toBe(0)
+    const reason = new Error('stopped before')
+    const signal = AbortSignal.abort(reason)
+    expect(await made(['retry'], { signal })).toEqual({ tries: 0, end: reason })
   })
 
   test('an error that is not a CallError is thrown at once', async () => {
-    let made = 0
-    const attempt = async (): Promise<never> => {
-      made += 1
-      throw new RangeError('a fault of ours')
-    }
-    const fault = retryingAtOnce(attempt, policy, noToken)
-    await expect(fault).rejects.toThrow(RangeError)
-    await expect(fault).rejects.not.toHaveProperty('attempts')
-    expect(made).toBe(1)
+    const fault = new RangeError('a fault of ours')
+    expect(await made([fault])).toEqual({ tries: 1, end: fault })
+    expect(fault).not.toHaveProperty('attempts')
   })
 
   test('a long wait ends when the signal aborts, with its reason', async () => {
     const stop = new AbortController()
     const health = healthOf()
     const waits = () => health.waiting({ permits: 0, waiting: 0 }, Infinity)
-    let made = 0
+    let tries = 0
     const attempt = async (): Promise<never> => {
-      made += 1
-      throw new CallError('busy', { kind: 'throttled', retryAfterMs: 100_000 })
+      tries += 1
+      throw throttled(100_000)
     }
     const stopped = expect(
       retrying(attempt, policy, { ...noToken, health }, stop.signal),
@@ -125,57 +115,39 @@ describe('trying again', () => {
     stop.abort(new Error('stopped by us'))
     await stopped
     expect(waits()).toBeNull()
-    expect([made, vi.getTimerCount()]).toEqual([1, 0])
+    expect([tries, vi.getTimerCount()]).toEqual([1, 0])
+  })
+
+  test('a response that comes after the signal aborted is taken', async () => {
+    const stop = new AbortController()
+    let tries = 0
+    const attempt = async (): Promise<string> => {
+      tries += 1
+      if (tries === 1) throw failureOf('retry')
+      stop.abort(new Error('stopped by us'))
+      return 'response'
+    }
+    const call = retrying(attempt, policy, noToken, stop.signal)
+    await vi.runAllTimersAsync()
+    expect(await call).toBe('response')
   })
 })
 
 describe('a call that does not reach the service', () => {
-  const failedBy = (code: string) =>
-    new CallError(`no answer (${code})`, {
-      kind: 'unreachable',
-      cause: Object.assign(new Error(`connect ${code}`), { code }),
-    })
-  /** The service, or a proxy in its place, answers with a status. */
-  const answered = (health: ServiceHealth, httpStatus: number) =>
-    health.failed(new CallError('failed', { kind: 'refused', httpStatus }), 'token', 0, 0)
-  /** Fails so often, then answers. */
-  const unreachable = (code: string, times = Infinity, health = healthOf()) => {
-    let made = 0
-    return {
-      made: () => made,
-      shared: { ...noToken, health },
-      async attempt() {
-        made += 1
-        if (made > times) return 'answer'
-        const error = failedBy(code)
-        health.failed(error, 'token', 0, 0)
-        throw error
-      },
-    }
-  }
-
-  test('uses up its retries where no call ever reached it, and is then given up for every call', async () => {
-    const { attempt, made, shared } = unreachable('ECONNREFUSED')
-    const failed = retryingAtOnce(attempt, { ...policy, retries: 5 }, shared)
-    await expect(failed).rejects.toMatchObject({ kind: 'unreachable', attempts: 6 })
-    expect(made()).toBe(6)
-  })
-
   test('fails its scope alone while too few tries were made to judge the address', async () => {
-    const { attempt, shared } = unreachable('ENOTFOUND')
-    const once = { ...policy, retries: 0 }
+    const once = { retries: 0, health: healthOf() }
     for (const kind of ['retry', 'retry', 'retry', 'retry', 'unreachable'])
-      await expect(retryingAtOnce(attempt, once, shared)).rejects.toMatchObject({ kind })
+      expect((await made(['ENOTFOUND'], once)).end).toMatchObject({ kind })
   })
 
-  test.each(['ECONNREFUSED', 'CERT_HAS_EXPIRED'])(
+  test.each(['ECONNREFUSED', 'CERT_HAS_EXPIRED'] as const)(
     'by %s waits for it where it was reached before, whatever a proxy answers for it, and uses up no retry',
     async (code) => {
       const reported: (string | null)[] = []
       const health = healthOf((problem) => reported.push(problem))
       answered(health, 404)
-      const { attempt, shared } = unreachable(code, 30, health)
-      expect(await retryingAtOnce(attempt, { ...policy, retries: 0 }, shared)).toBe('answer')
+      const script = [...Array<Try>(30).fill(code), 'answer' as const]
+      expect(await made(script, { retries: 0, health })).toEqual({ tries: 31, end: 'answer' })
       for (const status of [407, 500, 502, 503, 504]) answered(health, status)
       expect(reported).toEqual([expect.stringContaining(`cannot be reached (connect ${code}): `)])
       health.succeeded(0)
@@ -187,14 +159,14 @@ describe('a call that does not reach the service', () => {
   test('is given up when it waited long enough', async () => {
     const health = healthOf()
     health.succeeded(0)
-    const { attempt, made, shared } = unreachable('ECONNREFUSED', Infinity, health)
-    const short = { ...policy, retries: 0, throttledMaxMs: 100_000 }
-    await expect(retryingAtOnce(attempt, short, shared)).rejects.toMatchObject({
+    const short = { retries: 0, throttledMaxMs: 100_000, health }
+    const { tries, end } = await made(['ECONNREFUSED'], short)
+    expect(end).toMatchObject({
       message: 'no answer (ECONNREFUSED); given up after 100 s of it (SYNC_THROTTLED_MAX_MS)',
       kind: 'unreachable',
     })
     // 0.25 s, doubled to 30 s, and a jitter of 0.25 s each.
-    expect(made()).toBeGreaterThanOrEqual(8)
+    expect(tries).toBeGreaterThanOrEqual(8)
   })
 
   test('is not taken for an answer by what a proxy says for it', async () => {
@@ -207,16 +179,6 @@ describe('a call that does not reach the service', () => {
 })
 
 describe('a call that was throttled', () => {
-  const throttled = (retryAfterMs: number | null) =>
-    new CallError('HTTP 429', { kind: 'throttled', httpStatus: 429, retryAfterMs })
-
-  test('is made again, without retries too, and uses up none of them', async () => {
-    const call = failing('throttled', 40)
-    const none = { ...policy, retries: 0 }
-    expect(await retryingAtOnce(call.attempt, none, noToken)).toBe('answer')
-    expect(call.made()).toBe(41)
-  })
-
   test('counts the wait for its next try as throttled, and no other wait', async () => {
     const waits: boolean[] = []
     const kinds: FailureKind[] = ['throttled', 'retry']
@@ -225,23 +187,22 @@ describe('a call that was throttled', () => {
       const kind = kinds.shift()
       if (kind !== undefined) throw new CallError('failed', { kind, retryAfterMs: 1000 })
     }
-    await retryingAtOnce(attempt, policy, noToken)
+    const call = retrying(attempt, policy, noToken)
+    await vi.runAllTimersAsync()
+    await call
     expect(waits).toEqual([false, true, false])
   })
 
   test('is given up when the service asked for it long enough, and told so', async () => {
-    let made = 0
-    const attempt = async (): Promise<never> => {
-      made += 1
-      throw throttled(60_000)
-    }
-    const short = { ...policy, throttledMaxMs: 150_000 }
-    await expect(retryingAtOnce(attempt, short, noToken)).rejects.toMatchObject({
-      message: 'HTTP 429; given up after 150 s of it (SYNC_THROTTLED_MAX_MS)',
-      kind: 'throttled',
-      attempts: 4,
-    })
-    expect(made).toBe(4)
+    const { tries, end } = await made([throttled(60_000)], { throttledMaxMs: 150_000 })
+    expect([tries, end]).toMatchObject([
+      4,
+      {
+        message: 'HTTP 429; given up after 150 s of it (SYNC_THROTTLED_MAX_MS)',
+        kind: 'throttled',
+        attempts: 4,
+      },
+    ])
   })
 
   test('pauses all for as long as the service says, or longer with each pause that did not help', () => {
@@ -292,18 +253,6 @@ describe('a call that was throttled', () => {
     health.succeeded(930_002)
     check(930_003)
   })
-})
-
-test('a response that comes after the signal aborted is taken', async () => {
-  const stop = new AbortController()
-  let made = 0
-  const attempt = async (): Promise<string> => {
-    made += 1
-    if (made === 1) throw new CallError('failed', { kind: 'retry' })
-    stop.abort(new Error('stopped by us'))
-    return 'response'
-  }
-  expect(await retryingAtOnce(attempt, policy, noToken, stop.signal)).toBe('response')
 })
 
 describe('Retry-After', () => {

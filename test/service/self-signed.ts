@@ -1,5 +1,6 @@
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import { closedAtEnd } from '../helpers/closing.ts'
 
 /** For 127.0.0.1, until 2126; of no authority that anything trusts. */
 const CERTIFICATE = `-----BEGIN CERTIFICATE-----
@@ -20,21 +21,17 @@ MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgrtbPAJADOWi7CGpD
 Xn8mW1foq6rs18Z3xC1r2nyN5i7OF3q2XLppV3FTm+8EGjeXBdjMKO8u
 -----END PRIVATE KEY-----`
 
-export interface SelfSignedServer extends AsyncDisposable {
-  readonly url: string
-}
-
-/** An HTTPS server whose certificate is not trusted. */
-export async function openSelfSignedServer(): Promise<SelfSignedServer> {
+/** An HTTPS server whose certificate is not trusted, until the test or its file ends. */
+export async function openSelfSignedServer(): Promise<{ readonly url: string }> {
   const server = createServer({ cert: CERTIFICATE, key: KEY }, (_request, response) =>
     response.end(),
   )
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  closedAtEnd(async () => {
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+  })
   return {
     url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
-    },
   }
 }

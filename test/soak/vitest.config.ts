@@ -1,6 +1,6 @@
 import { mergeConfig } from 'vitest/config'
 import type { TestUserConfig } from 'vitest/config'
-import npmTest from '../vitest.config.ts'
+import npmTest, { SETUP } from '../vitest.config.ts'
 
 const test: TestUserConfig = {
   globalSetup: ['test/soak/needs.ts'],
@@ -15,7 +15,7 @@ const config = mergeConfig(npmTest, { test })
 // mergeConfig joins lists. Seeds are new each time; fast-check prints that of a failure.
 config.test.include = ['test/**/*.soak.test.ts']
 config.test.exclude = ['**/node_modules/**']
-config.test.setupFiles = ['test/statements/check-rows.ts']
+config.test.setupFiles = SETUP
 
 /** `npm run soak`. What belongs here: test/README.md. */
 export default config

@@ -1,8 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createTestDatabase } from '../helpers/database.ts'
-import type { TestDatabase } from '../helpers/database.ts'
 import { withColumnLists } from './column-lists.ts'
 import { generateStatements } from './generate.ts'
 
@@ -15,11 +14,7 @@ const ROOT = resolve(import.meta.dirname, '../..')
 const QUERIES = join(ROOT, 'sql/queries')
 const GENERATED = join(ROOT, 'src/core/database/statements')
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await createTestDatabase()
-})
-afterAll(() => database.drop())
+const database = await createTestDatabase()
 
 test('the types of every statement are those that PostgreSQL says', async () => {
   const client = await database.pool.connect()

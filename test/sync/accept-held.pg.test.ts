@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { UsageError } from '../../src/base/errors.ts'
 import { countHeld, decideHeld } from '../../src/core/sync/held.ts'
 import type { HeldChoice } from '../../src/core/sync/held.ts'
@@ -14,7 +14,6 @@ beforeEach(async () => {
   await live.importCatalog()
   await live.run()
 })
-afterEach(() => live.close())
 
 test('what was held is removed on a word, in the organization that was named and nowhere else', async () => {
   const [first, second] = [...live.world.organizationIds()] as [string, string]

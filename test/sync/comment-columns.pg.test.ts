@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { COMMENT_COLUMN_LIST, USER_COLUMN_LIST } from '../../src/base/columns.ts'
 import type { CommentColumn, NamedColumn } from '../../src/base/columns.ts'
 import * as erase from '../../src/core/database/statements/erase.ts'
@@ -65,7 +65,6 @@ beforeEach(async () => {
   await live.importCatalog()
   place = [...places(live.world)][0] as Place
 })
-afterEach(() => live.close())
 
 test('the table has these columns, and collab.comments shows them', async () => {
   const { rows } = await live.database.pool.query<{ shown: boolean; name: string }>(

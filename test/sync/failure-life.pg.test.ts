@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { jobs } from '../../jobs/index.ts'
-import type { App } from '../../src/worker/app.ts'
 import { addToCatalog, removeFromCatalog } from '../../src/features/catalog/change.ts'
 import { FAILURE_COLUMNS } from '../../src/documents/columns.ts'
 import { table } from '../../src/cli/table.ts'
@@ -15,32 +14,24 @@ import { NothingFailsError } from '../../src/base/errors.ts'
 import { onApp } from '../client/on-app.ts'
 import { BEARER, unlistened } from '../http/served.ts'
 import { openLive } from '../helpers/live.ts'
-import type { Live, RunRow } from '../helpers/live.ts'
+import type { RunRow } from '../helpers/live.ts'
 import { scopeOf } from '../helpers/places.ts'
 import { askPages, hiddenFields, wordsOf } from '../pages/open-pages.ts'
 import type { PagesAsked } from '../pages/open-pages.ts'
 
-let live: Live
-let app: App
-let pages: PagesAsked
+const live = await openLive('none', { settings: { SYNC_RETRIES: '0' } })
+await live.importCatalog()
+const app = await live.openApp()
+const pages: PagesAsked = await askPages(app)
+const all = [...places(live.world)]
 /** Annotations of one document. */
-let six: Place[]
-
-beforeAll(async () => {
-  live = await openLive('none', { settings: { SYNC_RETRIES: '0' } })
-  await live.importCatalog()
-  app = await live.openApp()
-  pages = await askPages(app)
-  const all = [...places(live.world)]
-  six = all
-    .filter((each) => each.documentId === all[0]?.documentId)
-    .filter((each) => each.organizationId === all[0]?.organizationId)
-    .slice(0, 6)
-  await live.run()
-})
+const six: Place[] = all
+  .filter((each) => each.documentId === all[0]?.documentId)
+  .filter((each) => each.organizationId === all[0]?.organizationId)
+  .slice(0, 6)
+await live.run()
 afterAll(async () => {
   await pages.close()
-  await live.close()
 })
 beforeEach(async () => {
   live.standIn.setFaults([])

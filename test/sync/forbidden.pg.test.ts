@@ -1,9 +1,8 @@
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { openLive } from '../helpers/live.ts'
 import type { Live, RunRow } from '../helpers/live.ts'
 
 let live: Live
-afterEach(() => live.close())
 
 /** One call at a time, in the order of the catalog: the numbers of calls are exact. */
 async function openOneByOne(organizations: number): Promise<void> {

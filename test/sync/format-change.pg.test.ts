@@ -1,10 +1,9 @@
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { expectTablesEqual, rowsTouched } from '../helpers/expect-equal.ts'
 import { openLive } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 
 let live: Live
-afterEach(() => live?.close())
 
 test('when every stored digest is of an older format, one run writes them anew, and the next touches nothing', async () => {
   live = await openLive('none')

@@ -1,5 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { App } from '../../src/worker/app.ts'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { addToCatalog, removeFromCatalog } from '../../src/features/catalog/change.ts'
 import { transaction } from '../../src/core/database/pool.ts'
 import * as runs from '../../src/core/database/statements/runs.ts'
@@ -9,22 +8,15 @@ import { UsageError } from '../../src/base/errors.ts'
 import { hint } from '../../src/features/refresh/hint.ts'
 import { stopRun } from '../../src/core/run/stop.ts'
 import { openLive, settled } from '../helpers/live.ts'
-import type { Live } from '../helpers/live.ts'
 import { busyPlace, scopeOf } from '../helpers/places.ts'
 import { until } from '../helpers/until.ts'
 
 /** Hints are given in parallel: one transaction each, on the connections of one process. */
 const MANY = 100
 
-let live: Live
-let app: App
-
-beforeAll(async () => {
-  live = await openLive('postgres')
-  await live.importCatalog()
-  app = await live.openApp()
-})
-afterAll(() => live?.close())
+const live = await openLive('postgres')
+await live.importCatalog()
+const app = await live.openApp()
 beforeEach(async () => {
   await live.database.pool.query('truncate sync.runs, sync.hints cascade')
   await refresh(null)

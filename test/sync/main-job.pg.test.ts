@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { addComment, deleteComment, edit, leaveDocument } from '../../src/demo/changes.ts'
 import { places } from '../../src/demo/catalog.ts'
 import type { Comment } from '../../src/demo/comments.ts'
@@ -14,12 +14,8 @@ import { busyPlace, scopeOf } from '../helpers/places.ts'
 
 /** What runs write, one after another over the same tables: each test begins with what those before it left. */
 
-let live: Live
-beforeAll(async () => {
-  live = await openLive('none')
-  await live.importCatalog()
-})
-afterAll(() => live?.close())
+const live = await openLive('none')
+await live.importCatalog()
 
 /** The scope of a run of one user. */
 function scopeOfUser() {

@@ -23,7 +23,6 @@ describe.each(QUEUE_KINDS)('the main job with its queue on %s', (kind) => {
   })
   afterAll(async () => {
     await queue?.close()
-    await live?.close()
   })
 
   /** Holds back every answer from now on, until the test lets them go. */

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import type { Operation } from '../../src/base/errors.ts'
 import { sendJson } from '../../src/demo/stand-in.ts'
 import { openLive } from '../helpers/live.ts'
@@ -12,7 +12,6 @@ beforeEach(async () => {
   live = await openLive('none', { settings: { SYNC_RETRIES: '0' } })
   await live.importCatalog()
 })
-afterEach(() => live.close())
 
 test('a code never seen before is counted with one sample, over all runs, and known codes are not', async () => {
   const [first, second] = [...live.world.organizationIds()] as [string, string]

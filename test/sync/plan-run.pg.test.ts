@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { addComment, deleteComment, edit, leaveDocument } from '../../src/demo/changes.ts'
 import { places } from '../../src/demo/catalog.ts'
 import { randomChanges } from '../../src/demo/random-changes.ts'
@@ -17,7 +17,6 @@ beforeEach(async () => {
   live = await openLive('none')
   await live.importCatalog()
 })
-afterEach(() => live.close())
 
 test('a plan of a first run tells every record and leaves not one behind', async () => {
   const before = await dumpTables(live.database)

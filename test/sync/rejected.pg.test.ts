@@ -1,8 +1,6 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import type { CollabSync } from '../../src/client/collab-sync.ts'
+import { beforeEach, expect, test } from 'vitest'
 import * as rejected from '../../src/core/database/statements/rejected.ts'
 import type { Comment } from '../../src/demo/comments.ts'
-import type { Place } from '../../src/demo/layout.ts'
 import { parseScope } from '../../src/documents/scope.ts'
 import { UsageError } from '../../src/base/errors.ts'
 import { planRun } from '../../src/features/check/plan.ts'
@@ -11,7 +9,6 @@ import { prune } from '../../src/features/privacy/prune.ts'
 import { describeRun } from '../../src/cli/run-details.ts'
 import { onApp } from '../client/on-app.ts'
 import { openLive } from '../helpers/live.ts'
-import type { Live } from '../helpers/live.ts'
 import { busyPlace, listingComments, scopeOf } from '../helpers/places.ts'
 import { askPages, wordsOf } from '../pages/open-pages.ts'
 
@@ -20,23 +17,16 @@ import { askPages, wordsOf } from '../pages/open-pages.ts'
  * one row, however often it is received; each run counts it.
  */
 
-let live: Live
-let place: Place
-let collabSync: CollabSync
-let comments: readonly Comment[]
-beforeAll(async () => {
-  live = await openLive('none', {
-    world: { organizations: 1, documentsPerOrganization: 1, annotationsPerDocument: 3 },
-  })
-  await live.importCatalog()
-  place = busyPlace(live.world, 3)
-  comments = live.world.comments(place) ?? []
-  collabSync = onApp(await live.openApp())
+const live = await openLive('none', {
+  world: { organizations: 1, documentsPerOrganization: 1, annotationsPerDocument: 3 },
 })
+await live.importCatalog()
+const place = busyPlace(live.world, 3)
+const comments: readonly Comment[] = live.world.comments(place) ?? []
+const collabSync = onApp(await live.openApp())
 beforeEach(async () => {
   await live.rows('truncate sync.runs, sync.rejected_records, sync.set_aside_records cascade')
 })
-afterAll(() => live?.close())
 
 const ROWS = `select times::int, is_open, gone_at is null as is_there, first_seen_at < last_seen_at as is_old
   from sync.unstored_records order by rejected_record_id`

@@ -1,21 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { decideHeld } from '../../src/core/sync/held.ts'
 import type { HeldDecision } from '../../src/core/sync/held.ts'
 import { openLive } from '../helpers/live.ts'
-import type { Live, RunRow } from '../helpers/live.ts'
+import type { RunRow } from '../helpers/live.ts'
 
 type Kind = 'organization' | 'document' | 'group'
 
-let live: Live
-let organizations: Iterator<string>
-beforeAll(async () => {
-  const world = { organizations: 40, documentsPerOrganization: 1, groupsPerOrganization: 1 }
-  const none = { annotationsPerDocument: 0, usersPerOrganization: 0, skew: false }
-  live = await openLive('none', { world: { ...world, ...none } })
-  await live.importCatalog()
-  organizations = live.world.organizationIds()
-})
-afterAll(() => live.close())
+const world = { organizations: 40, documentsPerOrganization: 1, groupsPerOrganization: 1 }
+const none = { annotationsPerDocument: 0, usersPerOrganization: 0, skew: false }
+const live = await openLive('none', { world: { ...world, ...none } })
+await live.importCatalog()
+const organizations: Iterator<string> = live.world.organizationIds()
 
 test('the listing of a user group is held on the night when too many left within seven days', async () => {
   const listing = await newListing('group')

@@ -1,15 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { readRun } from '../../src/client/run-reports.ts'
 import { startRun } from '../../src/core/run/start.ts'
 import { openLive, settled } from '../helpers/live.ts'
-import type { Live } from '../helpers/live.ts'
 
-let live: Live
-beforeAll(async () => {
-  live = await openLive('postgres')
-  await live.importCatalog()
-})
-afterAll(() => live.close())
+const live = await openLive('postgres')
+await live.importCatalog()
 
 test('a run that another version narrowed in its own way fails at once, and can be listed', async () => {
   const app = await live.openApp()

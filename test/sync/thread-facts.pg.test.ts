@@ -1,18 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { commentTexts } from '../helpers/columns.ts'
 import { insertComments } from '../../src/core/database/comments.ts'
 import { transaction } from '../../src/core/database/pool.ts'
 import { CommentRecord } from '../../src/core/sync/record/comment.ts'
 import { createTestDatabase } from '../helpers/database.ts'
-import type { TestDatabase } from '../helpers/database.ts'
 
 /** What reports ask of a thread: collab_store.thread_facts. */
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await createTestDatabase()
-})
-afterAll(() => database.drop())
+const database = await createTestDatabase()
 
 test('are its first and last time, the first answer of another author, and its authors', async () => {
   const thread = [

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { places } from '../../src/demo/catalog.ts'
 import { deleteComment } from '../../src/demo/changes.ts'
 import { expectTablesEqual, rowsTouched } from '../helpers/expect-equal.ts'
@@ -40,7 +40,6 @@ beforeEach(async () => {
   }
   await live.importCatalog()
 })
-afterEach(() => live.close())
 
 test('they are stored as received, and the next run writes nothing', async () => {
   const first = await live.run()

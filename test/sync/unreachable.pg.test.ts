@@ -1,28 +1,17 @@
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { openLive, settled } from '../helpers/live.ts'
-import type { Live } from '../helpers/live.ts'
 import { until } from '../helpers/until.ts'
-import { bytes, openFaultServer, untilTestEnds } from '../service/fault-server.ts'
+import { bytes, openFaultServer } from '../service/fault-server.ts'
 import { openSelfSignedServer } from '../service/self-signed.ts'
-import type { SelfSignedServer } from '../service/self-signed.ts'
 
+const untrusted = await openSelfSignedServer()
 const STOPPED = { status: 'failed', stopped_for: 'unreachable' }
 
-let live: Live
-let untrusted: SelfSignedServer
-beforeEach(async () => {
-  untrusted = await openSelfSignedServer()
-})
-afterEach(async () => {
-  await live.close()
-  await untrusted[Symbol.asyncDispose]()
-})
-
 test('an address where nothing listens ends the run after the tries of the first calls, with what to do', async () => {
-  live = await openLive('none')
+  const live = await openLive('none')
   await live.importCatalog()
   const closed = await openFaultServer()
-  await closed[Symbol.asyncDispose]()
+  await closed.close()
   const run = await live.run({ settings: { COLLAB_API_URL: closed.url, SYNC_RETRIES: '1' } })
   expect(run).toMatchObject({ ...STOPPED, calls: 0, scopes_failed: 0 })
   expect(run['problem']).toMatch(
@@ -31,7 +20,7 @@ test('an address where nothing listens ends the run after the tries of the first
 })
 
 test('a certificate that is not trusted ends the run at once, with what to do', async () => {
-  live = await openLive('none')
+  const live = await openLive('none')
   await live.importCatalog()
   const run = await live.run({ settings: { COLLAB_API_URL: untrusted.url } })
   expect(run).toMatchObject({ ...STOPPED, calls: 0, scopes_failed: 0 })
@@ -46,9 +35,9 @@ test.each([
 ])(
   'the address of another server, %s, is named as what to check',
   async (_, status, body, cause) => {
-    live = await openLive('none')
+    const live = await openLive('none')
     await live.importCatalog()
-    const server = untilTestEnds(await openFaultServer())
+    const server = await openFaultServer()
     server.usually = bytes(status, body)
     const { problem } = await live.run({
       settings: { COLLAB_API_URL: server.url, SYNC_RETRIES: '0' },
@@ -61,7 +50,7 @@ test.each([
 )
 
 test('a worker that does not trust the certificate leaves the run to the others, and ends it when there is none', async () => {
-  live = await openLive('postgres')
+  const live = await openLive('postgres')
   await live.importCatalog()
   const { pool } = live.database
   await pool.query(

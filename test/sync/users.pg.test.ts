@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { lock } from '../../src/core/database/locks.ts'
 import { transaction, transactionOn } from '../../src/core/database/pool.ts'
 import type { Client } from '../../src/core/database/pool.ts'
@@ -8,15 +8,12 @@ import { peopleOf, changes } from '../../src/core/sync/commit/user-rows.ts'
 import { usersToPut } from '../../src/core/sync/commit/users.ts'
 import { userColumns, userTexts } from '../helpers/columns.ts'
 import { createTestDatabase } from '../helpers/database.ts'
-import type { TestDatabase } from '../helpers/database.ts'
 import { until } from '../helpers/until.ts'
 
 /** The users that commits write: in any order of the commits, and many commits at once. */
 
-let database: TestDatabase
 let organizationKey: number
-beforeAll(async () => void (database = await createTestDatabase()))
-afterAll(() => database.drop())
+const database = await createTestDatabase()
 beforeEach(async () => {
   const { rows } = await database.pool.query(
     `insert into collab_store.organizations (organization_id) values (gen_random_uuid()) returning organization_key`,

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { openReadOnly } from '../../src/core/database/pool.ts'
 import { deleteComment, edit } from '../../src/demo/changes.ts'
 import type { Place } from '../../src/demo/layout.ts'
@@ -22,7 +22,6 @@ beforeEach(async () => {
   live = await openLive('none', { world: { now: new Date(Date.now() + DAY_MS) } })
   await live.importCatalog()
 })
-afterEach(() => live.close())
 
 test('after a run every scope of the catalog is found equal, each asked for once', async () => {
   await live.run()

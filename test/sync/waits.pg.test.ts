@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { Writable } from 'node:stream'
 import pg from 'pg'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { jobs } from '../../jobs/index.ts'
 import { openApp } from '../../src/worker/app.ts'
 import type { App } from '../../src/worker/app.ts'
@@ -20,7 +20,6 @@ import type { Settings } from '../../src/settings/table.ts'
 import { startWorker } from '../../src/worker/worker.ts'
 import { urlWith } from '../helpers/database.ts'
 import { openLive, settled, startOn } from '../helpers/live.ts'
-import type { Live } from '../helpers/live.ts'
 import { startRelay } from '../helpers/relay.ts'
 import { until } from '../helpers/until.ts'
 import { askPages, wordsOf } from '../pages/open-pages.ts'
@@ -31,13 +30,8 @@ interface Line {
   readonly waiting?: string
 }
 
-let live: Live
-
-beforeAll(async () => {
-  live = await openLive('postgres')
-  await live.importCatalog()
-})
-afterAll(() => live?.close())
+const live = await openLive('postgres')
+await live.importCatalog()
 
 test('a throttled run says so on its page, in status and in the log, with its next try and its end', async () => {
   live.standIn.setFaults([

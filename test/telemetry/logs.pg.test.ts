@@ -1,5 +1,5 @@
 import { Writable } from 'node:stream'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { jobs } from '../../jobs/index.ts'
 import { openApp } from '../../src/worker/app.ts'
 import { places } from '../../src/demo/catalog.ts'
@@ -50,7 +50,6 @@ describe('what a worker logs of a run with a failing scope', () => {
     await worker.stop()
     await app.close()
   })
-  afterAll(() => live?.close())
 
   test('each line of a job names the job and its ids, each once', () => {
     const ofJobs = lines.filter(({ job }) => job !== undefined)

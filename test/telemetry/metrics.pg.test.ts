@@ -1,5 +1,5 @@
 import Fastify from 'fastify'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { jobs } from '../../jobs/index.ts'
 import { openApp } from '../../src/worker/app.ts'
 import type { App } from '../../src/worker/app.ts'
@@ -15,11 +15,12 @@ import type { MetricsListener } from '../../src/worker/telemetry/worker-metrics.
 import { startWorker } from '../../src/worker/worker.ts'
 import { until } from '../helpers/until.ts'
 import { openLive, settled } from '../helpers/live.ts'
-import type { Live, RunRow } from '../helpers/live.ts'
+import type { RunRow } from '../helpers/live.ts'
 import { fileText } from '../deploy/yaml-files.ts'
 import { samplesIn, sumOf, valueOf } from './exposition.ts'
 
 /** One run with faults of every kind, worked by one worker; then a second one whose credentials are refused. */
+<<<<<<< HEAD
 let live: Live
 let app: App
 let listener: MetricsListener
@@ -50,11 +51,38 @@ beforeAll(async () => {
   refused = await oneRun()
   serveText = await scrapeServe()
   await working.stop()
+=======
+const live = await openLive('postgres', {
+  world: { usersPerOrganization: 20 },
+  settings: { SYNC_RETRY_AFTER_MAX_MS: '100' },
+>>>>>>> h-tests2
 })
+await live.importCatalog()
+const [place] = [...places(live.world)]
+live.standIn.setFaults([
+  { kind: 'bad-request', match: { operation: 'comments', ...place } },
+  { kind: 'poison', poison: 'nul', match: { operation: 'comments' }, times: 2 },
+  ...quarterOfAllCallsTenWays(0),
+])
+const { settings, store } = await live.openApp()
+const worker = createWorkerMetrics()
+const withService = settings as Settings & ServiceSettings
+const app = await openApp(withService, store, createLog('silent'), worker.watch)
+worker.readConcurrency(() => app.sync.collabApi.concurrency())
+const listener: MetricsListener = await listenForMetrics(worker.registry, {
+  host: '127.0.0.1',
+  port: 0,
+})
+const working = await startWorker(app, jobs, { keepsSchedule: true, watch: worker.watch })
+const run: RunRow = await oneRun()
+const workerText: string = await until('the worker has counted the run', scrapeSettled)
+live.standIn.setFaults([{ kind: 'unauthenticated' }])
+const refused: RunRow = await oneRun()
+const serveText: string = await scrapeServe()
+await working.stop()
 afterAll(async () => {
   await listener?.close()
   await app?.close()
-  await live?.close()
 })
 
 async function oneRun(): Promise<RunRow> {

@@ -3,25 +3,20 @@ import {
   NodeTracerProvider,
   SimpleSpanProcessor,
 } from '@opentelemetry/sdk-trace-node'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeEach, expect, test } from 'vitest'
 import { setTracing, withSpan } from '../../src/base/trace.ts'
 import { openLive } from '../helpers/live.ts'
-import type { Live } from '../helpers/live.ts'
 
 /** What `node --import` of OpenTelemetry's instrumentation would register. */
 const exporter = new InMemorySpanExporter()
 const provider = new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] })
 
-let live: Live
-beforeAll(async () => {
-  provider.register()
-  live = await openLive('postgres')
-  await live.importCatalog()
-})
+provider.register()
+const live = await openLive('postgres')
+await live.importCatalog()
 afterAll(async () => {
   await setTracing(false)
   await provider.shutdown()
-  await live?.close()
 })
 beforeEach(() => exporter.reset())
 

@@ -1,14 +1,11 @@
 import { hkdfSync } from 'node:crypto'
 import { sign } from '@fastify/cookie'
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import type { LightMyRequestResponse } from 'fastify'
-import type { App } from '../../../src/worker/app.ts'
 import { openDatabase } from '../../../src/core/database/pool.ts'
 import { openTokens } from '../../../src/http/auth/tokens.ts'
 import { createServer } from '../../../src/http/server.ts'
-import type { HttpServer } from '../../../src/http/server.ts'
 import { openLive } from '../../helpers/live.ts'
-import type { Live } from '../../helpers/live.ts'
 import { startRelay } from '../../helpers/relay.ts'
 import { until } from '../../helpers/until.ts'
 import { BEARER, partsOf, TOKEN, unlistened } from '../served.ts'
@@ -17,19 +14,9 @@ const ID = '00000000-0000-4000-8000-000000000000'
 const BROWSER = { accept: 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8' }
 const OWN = { origin: 'http://localhost:80', host: 'localhost:80', 'sec-fetch-site': 'same-origin' }
 
-let live: Live
-let app: App
-let server: HttpServer
-
-beforeAll(async () => {
-  live = await openLive('none')
-  app = await live.openApp()
-  server = await unlistened(app)
-})
-afterAll(async () => {
-  await server?.app.close()
-  await live?.close()
-})
+const live = await openLive('none')
+const app = await live.openApp()
+const server = await unlistened(app)
 
 /** Tries are forgotten with time, and a busy machine may take longer than that for one test. */
 const stopClock = () => void vi.useFakeTimers({ toFake: ['Date'] })

@@ -1,27 +1,17 @@
 import { request } from 'node:http'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { UsageError } from '../../../src/base/errors.ts'
 import type { HttpParts } from '../../../src/http/server.ts'
 import { startHttp } from '../../../src/http/start-http.ts'
-import type { RunningHttp } from '../../../src/http/start-http.ts'
 import { openLive } from '../../helpers/live.ts'
-import type { Live } from '../../helpers/live.ts'
 import { openPartsOf, partsOf } from '../served.ts'
 
-let live: Live
-let parts: HttpParts
-let http: RunningHttp
-let port: number
-
-beforeAll(async () => {
-  live = await openLive('none')
-  parts = openPartsOf(await live.openApp())
-  http = await startHttp(parts)
-  port = Number(new URL(http.url).port)
-})
+const live = await openLive('none')
+const parts: HttpParts = openPartsOf(await live.openApp())
+const http = await startHttp(parts)
+const port: number = Number(new URL(http.url).port)
 afterAll(async () => {
   await http?.stop()
-  await live?.close()
 })
 
 /** With node:http, because fetch sets Host and Origin by itself. */

@@ -1,14 +1,12 @@
 import type { LightMyRequestResponse } from 'fastify'
 import Fastify from 'fastify'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import type { App } from '../../../src/worker/app.ts'
+import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { addAccessToken, removeAccessToken } from '../../../src/http/auth/access-tokens.ts'
 import { openTokens } from '../../../src/http/auth/tokens.ts'
 import { createServer } from '../../../src/http/server.ts'
 import type { HttpServer } from '../../../src/http/server.ts'
 import { listRoutes, requireRights } from '../../../src/http/route-table.ts'
 import { openLive } from '../../helpers/live.ts'
-import type { Live } from '../../helpers/live.ts'
 import { TOKEN, partsOf } from '../served.ts'
 
 /** Tokens of people and programs: what each allows, when it ends, and that nobody is locked out with a right one. */
@@ -17,23 +15,18 @@ const ID = '00000000-0000-4000-8000-000000000000'
 const INGRESS = '10.1.2.3'
 const WRONG = 'collab_sync_wrong-wrong-wrong'
 
-let live: Live
-let app: App
 let server: HttpServer
 const tokens: Record<string, string> = {}
 
-beforeAll(async () => {
-  live = await openLive('postgres')
-  app = await live.openApp()
-  const parts = partsOf(app)
-  const settings = { ...parts.settings, httpTrustedProxies: [`${INGRESS}/32`, '10.9.0.0/16'] }
-  server = await createServer({ ...parts, settings })
-  for (const rights of ['read', 'operate', 'admin'] as const)
-    tokens[rights] = await addAccessToken(live.database.pool, `the.${rights}`, rights, 'a test')
-})
+const live = await openLive('postgres')
+const app = await live.openApp()
+const parts = partsOf(app)
+const settings = { ...parts.settings, httpTrustedProxies: [`${INGRESS}/32`, '10.9.0.0/16'] }
+server = await createServer({ ...parts, settings })
+for (const rights of ['read', 'operate', 'admin'] as const)
+  tokens[rights] = await addAccessToken(live.database.pool, `the.${rights}`, rights, 'a test')
 afterAll(async () => {
   await server?.app.close()
-  await live?.close()
 })
 
 function ask(
