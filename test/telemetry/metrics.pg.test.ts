@@ -20,43 +20,7 @@ import { fileText } from '../deploy/yaml-files.ts'
 import { samplesIn, sumOf, valueOf } from './exposition.ts'
 
 /** One run with faults of every kind, worked by one worker; then a second one whose credentials are refused. */
-<<<<<<< HEAD
-let live: Live
-let app: App
-let listener: MetricsListener
-let run: RunRow
-let refused: RunRow
-let workerText: string
-let serveText: string
-
-beforeAll(async () => {
-  live = await openLive('postgres', { world: { usersPerOrganization: 20 } })
-  await live.importCatalog()
-  const [place] = [...places(live.world)]
-  live.standIn.setFaults([
-    { kind: 'bad-request', match: { operation: 'comments', ...place } },
-    { kind: 'poison', poison: 'nul', match: { operation: 'comments' }, times: 2 },
-    ...quarterOfAllCallsTenWays(0),
-  ])
-  const { settings, store } = await live.openApp()
-  const worker = createWorkerMetrics()
-  const withService = settings as Settings & ServiceSettings
-  app = await openApp(withService, store, createLog('silent'), worker.watch)
-  worker.readConcurrency(() => app.sync.collabApi.concurrency())
-  listener = await listenForMetrics(worker.registry, { host: '127.0.0.1', port: 0 })
-  const working = await startWorker(app, jobs, { keepsSchedule: true, watch: worker.watch })
-  run = await oneRun()
-  workerText = await until('the worker has counted the run', scrapeSettled)
-  live.standIn.setFaults([{ kind: 'unauthenticated' }])
-  refused = await oneRun()
-  serveText = await scrapeServe()
-  await working.stop()
-=======
-const live = await openLive('postgres', {
-  world: { usersPerOrganization: 20 },
-  settings: { SYNC_RETRY_AFTER_MAX_MS: '100' },
->>>>>>> h-tests2
-})
+const live = await openLive('postgres', { world: { usersPerOrganization: 20 } })
 await live.importCatalog()
 const [place] = [...places(live.world)]
 live.standIn.setFaults([
