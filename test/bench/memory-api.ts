@@ -1,7 +1,7 @@
 import { itemsOf, successBody } from '../../src/demo/responses.ts'
 import { Random } from '../../src/demo/random.ts'
 import type { World } from '../../src/demo/world.ts'
-import type { Operation } from '../../src/base/errors.ts'
+import type { Operation } from '../../src/base/operations.ts'
 import { readResponse, readingTick } from '../../src/core/service/response.ts'
 import type { Call, CollabApi } from '../../src/core/service/client.ts'
 import type { CommentsFilter, UsersFilter } from '../../src/core/service/filters.ts'

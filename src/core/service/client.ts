@@ -1,5 +1,6 @@
 import { CallError } from '../../base/errors.ts'
-import type { Operation } from '../../base/errors.ts'
+import { OPERATIONS } from '../../base/operations.ts'
+import type { Operation } from '../../base/operations.ts'
 import { readResponse, readingTick } from './response.ts'
 import type { ServiceResponse } from './response.ts'
 import { decodeBody } from './body.ts'
@@ -91,11 +92,6 @@ export type CollabApi = Pick<Client, keyof Client>
 /** @throws UsageError naming the token file, or the proxy of the environment, that cannot be used */
 export function openCollabApi(options: CollabApiOptions): CollabApi {
   return new Client(options)
-}
-
-const PATHS: Readonly<Record<Operation, string>> = {
-  users: '/v1/users/get',
-  comments: '/v1/commentannotations/comments/get',
 }
 
 /** An error is short, and is read at once: what it says of the service or the token has to be known before the next call. */
@@ -260,7 +256,7 @@ class Client {
       const slot = this.#options.sharedRateLimit.acquire(waitSignal, priority)
       if (slot !== null) await this.#waitForSlot(slot, times, call)
       sentAtMs = performance.now()
-      const path = this.#basePath + PATHS[target.operation]
+      const path = this.#basePath + OPERATIONS[target.operation].path
       const post = { target, signal, takeMemory, onSent }
       const sent = await this.#requests.post(path, body, token, post)
       endedAtMs = performance.now()

@@ -1,5 +1,6 @@
 import { CallError } from '../../base/errors.ts'
-import type { FailureKind, Operation } from '../../base/errors.ts'
+import type { FailureKind } from '../../base/errors.ts'
+import type { Operation } from '../../base/operations.ts'
 import { describeCall } from './filters.ts'
 import type { CommentsFilter, UsersFilter } from './filters.ts'
 

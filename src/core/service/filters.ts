@@ -1,4 +1,5 @@
-import type { Operation } from '../../base/errors.ts'
+import { OPERATIONS } from '../../base/operations.ts'
+import type { Operation } from '../../base/operations.ts'
 
 /**
  * Filter of Get Users: exactly the six documented combinations (docs/SERVICE.md, Get Users). The types hold them; ids are checked
@@ -42,8 +43,6 @@ export function chunkIds<Id>(ids: readonly Id[], max: number): Id[][] {
   return chunks
 }
 
-const NAMES: Readonly<Record<Operation, string>> = { users: 'Get Users', comments: 'Get Comments' }
-
 /** A call in words, for messages: `Get Users of organizationId "acme", documentId "plan"`. */
 export function describeCall(operation: Operation, filter: UsersFilter | CommentsFilter): string {
   const members = Object.entries(filter).map(([name, value]) =>
@@ -51,5 +50,5 @@ export function describeCall(operation: Operation, filter: UsersFilter | Comment
       ? `${name} ${JSON.stringify(value.slice(0, 3)).slice(0, -1)},... ${value.length} in all]`
       : `${name} ${JSON.stringify(value)}`,
   )
-  return `${NAMES[operation]} of ${members.join(', ')}`
+  return `${OPERATIONS[operation].name} of ${members.join(', ')}`
 }

@@ -1,6 +1,6 @@
 import type { Counts } from '../../documents/counts.ts'
 import type { Claim } from '../database/claims.ts'
-import type { Operation } from '../../base/errors.ts'
+import type { Operation } from '../../base/operations.ts'
 import type { RunContext } from '../run/context.ts'
 import type { SentCalls } from './counts.ts'
 import type { ScopeSlots } from './fetch/slots.ts'

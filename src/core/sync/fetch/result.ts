@@ -1,5 +1,6 @@
 import type { BatchScope } from '../../database/scopes.ts'
-import type { CallError, Operation } from '../../../base/errors.ts'
+import type { CallError } from '../../../base/errors.ts'
+import type { Operation } from '../../../base/operations.ts'
 import type { Log } from '../../../base/log.ts'
 import { isOurCode } from '../../../documents/format.ts'
 import type { CommentRecord } from '../record/comment.ts'
