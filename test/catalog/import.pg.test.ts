@@ -343,7 +343,9 @@ test('a deadlock with a run repeats the merge, without reading the source again'
   await load([ANNOTATION, { organizationId: 'b' }])
   const other = await database.pool.connect()
   await other.query('begin')
-  await other.query(`update collab_store.listings set body_digest = '\\x00' where kind = 'document'`)
+  await other.query(
+    `update collab_store.listings set body_digest = '\\x00' where kind = 'document'`,
+  )
   let reads = 0
   const source = sourceOf([{ organizationId: 'b' }])
   const counted = { ...source, lines: () => ((reads += 1), source.lines()) }

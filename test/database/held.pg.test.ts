@@ -149,10 +149,9 @@ describe('a listing that is held', () => {
     expect(await places('o')).toHaveLength(2)
     expect(await places('p')).toEqual([])
     const setActive = (active: boolean) =>
-      database.pool.query(
-        `update collab_store.listings set active = $1 where scope_key = 3`,
-        [active],
-      )
+      database.pool.query(`update collab_store.listings set active = $1 where scope_key = 3`, [
+        active,
+      ])
     await setActive(false)
     expect((await list(null, null, 10)).map(({ documentId }) => documentId)).toEqual(['d1', 'd4'])
     expect(await count(runId)).toEqual({ listings: 1, people: 2 })

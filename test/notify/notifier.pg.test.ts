@@ -22,9 +22,7 @@ beforeEach(async () => {
 /** The listing of the organization fails, in a run that has finished. */
 async function failListing(trigger = 'cli'): Promise<void> {
   const runId = await on.rig.endedRun({ status: 'partial', trigger, failed: 1 })
-  await sql(
-    `update collab_store.listings set own_checked_at = '-infinity', failing_since = now()`,
-  )
+  await sql(`update collab_store.listings set own_checked_at = '-infinity', failing_since = now()`)
   await sql(
     `insert into sync.failures (run_id, batch_key, scope_no, operation, attempts)
     select $1, batch_key, 0, 'users', 1 from collab_store.batches`,

@@ -9,7 +9,7 @@ import { ConcurrencyLimit } from './concurrency.ts'
 import type { CallOutcome, ConcurrencySnapshot } from './concurrency.ts'
 import { formsOfSecret, isForbidden } from './errors.ts'
 import type { CallTarget } from './errors.ts'
-import type { CommentsFilter, UsersFilter } from './filters.ts'
+import type { Filters } from './filters.ts'
 import { ServiceHealth } from './health.ts'
 import type { HealthOptions, ServiceWait } from './health.ts'
 import { MemoryBudget } from './memory.ts'
@@ -127,17 +127,39 @@ class Client {
   }
 
   /**
-   * Users by one of the six documented filters (docs/SERVICE.md, Get Users).
+   * Calls an operation (docs/SERVICE.md).
    * @throws CallError when there is no usable response after all tries; the signal's reason when it aborts; DrainingError after
    *   `close`
    */
-  getUsers(filter: UsersFilter, call: Call = {}): Promise<ServiceResponse> {
-    return this.#fetch('users', filter, call)
-  }
-
-  /** Comments of one annotation (docs/SERVICE.md, Get Comments). Throws as `getUsers` does. */
-  getComments(filter: CommentsFilter, call: Call = {}): Promise<ServiceResponse> {
-    return this.#fetch('comments', filter, call)
+  async get<O extends Operation>(
+    operation: O,
+    filter: Filters[O],
+    call: Call = {},
+  ): Promise<ServiceResponse> {
+    const target: CallTarget = { operation, filter, secrets: this.#secrets }
+    this.#breaker.check(target, performance.now())
+    const body = JSON.stringify({ data: filter })
+    let token = ''
+    try {
+      const response = await retrying(
+        (attemptNumber, throttledMs) => {
+          token = this.#token.current()
+          return this.#attempt(target, body, token, { attemptNumber, throttledMs }, call)
+        },
+        this.#options,
+        {
+          health: this.#health,
+          reread: (error) => this.#rereadToken(token, isForbidden(error)),
+          countWait: (throttledMs) => this.#countWait(call, throttledMs),
+        },
+        call.waitSignal ?? call.signal,
+      )
+      this.#breaker.succeeded(target)
+      return response
+    } catch (error) {
+      this.#breaker.failed(target, error, performance.now())
+      throw error
+    }
   }
 
   /** Calls in flight, and the limit that the load of the service allows. */
@@ -168,37 +190,6 @@ class Client {
   async close(): Promise<void> {
     this.#concurrency.close()
     await this.#requests.close()
-  }
-
-  async #fetch(
-    operation: Operation,
-    filter: UsersFilter | CommentsFilter,
-    call: Call,
-  ): Promise<ServiceResponse> {
-    const target: CallTarget = { operation, filter, secrets: this.#secrets }
-    this.#breaker.check(target, performance.now())
-    const body = JSON.stringify({ data: filter })
-    let token = ''
-    try {
-      const response = await retrying(
-        (attemptNumber, throttledMs) => {
-          token = this.#token.current()
-          return this.#attempt(target, body, token, { attemptNumber, throttledMs }, call)
-        },
-        this.#options,
-        {
-          health: this.#health,
-          reread: (error) => this.#rereadToken(token, isForbidden(error)),
-          countWait: (throttledMs) => this.#countWait(call, throttledMs),
-        },
-        call.waitSignal ?? call.signal,
-      )
-      this.#breaker.succeeded(target)
-      return response
-    } catch (error) {
-      this.#breaker.failed(target, error, performance.now())
-      throw error
-    }
   }
 
   /**

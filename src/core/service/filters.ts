@@ -36,6 +36,12 @@ type UsersOf<Present extends keyof UsersMembers> = Pick<UsersMembers, Present> &
   readonly [Absent in Exclude<keyof UsersMembers, Present>]?: never
 }
 
+/** The filter of each operation. */
+export interface Filters {
+  users: UsersFilter
+  comments: CommentsFilter
+}
+
 /** Cuts ids into lists of at most `max`, in order; no ids make no list. */
 export function chunkIds<Id>(ids: readonly Id[], max: number): Id[][] {
   const chunks: Id[][] = []
@@ -44,7 +50,7 @@ export function chunkIds<Id>(ids: readonly Id[], max: number): Id[][] {
 }
 
 /** A call in words, for messages: `Get Users of organizationId "acme", documentId "plan"`. */
-export function describeCall(operation: Operation, filter: UsersFilter | CommentsFilter): string {
+export function describeCall(operation: Operation, filter: Filters[Operation]): string {
   const members = Object.entries(filter).map(([name, value]) =>
     Array.isArray(value) && value.length > 3
       ? `${name} ${JSON.stringify(value.slice(0, 3)).slice(0, -1)},... ${value.length} in all]`
