@@ -11,7 +11,7 @@ interface OperationFacts {
   /** Whether continuous refresh polls its scopes, so that nightly runs need not fetch them. */
   readonly isRefreshed: boolean
   /** What it needs to be available at all, as a sentence without its end. */
-  readonly gate: string
+  readonly condition: string
 }
 
 export const OPERATIONS = {
@@ -21,7 +21,7 @@ export const OPERATIONS = {
     record: 'user',
     selectedBy: ['documentId', 'userIds', 'organizationUserGroupIds'],
     isRefreshed: false,
-    gate: 'Get Users is for client SDK v3 or earlier',
+    condition: 'Get Users is for client SDK v3 or earlier',
   },
   comments: {
     name: 'Get Comments',
@@ -30,7 +30,7 @@ export const OPERATIONS = {
     // The effect of `userIds` is not known.
     selectedBy: ['documentId', 'annotationId', 'commentIds'],
     isRefreshed: true,
-    gate: 'Get Comments needs client SDK v4 and the advanced queries option of the service console',
+    condition: 'Get Comments needs client SDK v4 and the advanced queries option of the service console',
   },
 } as const satisfies Readonly<Record<string, OperationFacts>>
 

@@ -164,5 +164,5 @@ function describeCause(cause: FailureCause, isOnly: boolean): string {
 
 function likelyCause({ operation, httpStatus, organizations }: FailureCause): string {
   if (organizations < 2 || httpStatus === null || !GATE_STATUSES.has(httpStatus)) return ''
-  return ` If that operation fails everywhere: ${OPERATIONS[operation].gate}; SYNC_OPERATIONS can leave it out.`
+  return ` If that operation fails everywhere: ${OPERATIONS[operation].condition}; SYNC_OPERATIONS can leave it out.`
 }
