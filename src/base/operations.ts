@@ -30,7 +30,8 @@ export const OPERATIONS = {
     // The effect of `userIds` is not known.
     selectedBy: ['documentId', 'annotationId', 'commentIds'],
     isRefreshed: true,
-    condition: 'Get Comments needs client SDK v4 and the advanced queries option of the service console',
+    condition:
+      'Get Comments needs client SDK v4 and the advanced queries option of the service console',
   },
 } as const satisfies Readonly<Record<string, OperationFacts>>
 
