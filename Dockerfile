@@ -24,6 +24,7 @@ ENV NODE_ENV=production
 COPY package.json LICENSE ./
 COPY --from=libraries /app/node_modules node_modules
 COPY sql sql
+COPY docs/DICTIONARY.md docs/
 COPY --from=build /app/dist dist
 # A number, so that Kubernetes can verify that the user is not root.
 USER 10001

@@ -8,6 +8,7 @@ import {
   shorten,
   time,
 } from '../src/documents/format.ts'
+import type { Columns } from '../src/documents/columns.ts'
 import { table } from '../src/cli/table.ts'
 import { scopeOf } from '../src/cli/requested-scope.ts'
 
@@ -58,13 +59,16 @@ test('the path of a scope names its group as such', () => {
 })
 
 describe('a table', () => {
-  const columns = [{ head: 'id' }, { head: 'n', align: 'right' as const }]
+  const columns: Columns<readonly [id: string, n: number]> = [
+    ['id', ([id]) => id],
+    ['n', ([, n]) => n, 'number'],
+  ]
 
   test('aligns wide characters, and numbers at the right', () => {
     const rows = [
-      ['株式会社', '1'],
-      ['b', '10'],
-    ]
+      ['株式会社', 1],
+      ['b', 10],
+    ] as const
     expect(table(columns, rows).split('\n')).toEqual([
       '  id         n',
       '  株式会社   1',
@@ -73,7 +77,7 @@ describe('a table', () => {
   })
 
   test('lets no control character of an id through, and keeps it on its line', () => {
-    const text = table(columns, [['a\u001b]0;title\u0007\u009b2J\nb', '1']])
+    const text = table(columns, [['a\u001b]0;title\u0007\u009b2J\nb', 1]])
     expect(text.replaceAll('\n', '')).not.toMatch(/\p{Cc}/u)
     expect(text.split('\n')).toHaveLength(2)
   })

@@ -100,7 +100,7 @@ create table collab_store.listings (
   unique (scope_key, kind, operation)
 );
 -- Few scopes differ from their batch, so totals are computed from the batches and these scopes.
-create index listings_own_check on collab_store.listings (batch_key, scope_no) include (own_checked_at, failing_since)
+create index listings_own_check on collab_store.listings (batch_key, scope_no) include (own_checked_at, failing_since, operation)
 where own_checked_at is not null and active;
 comment on table collab_store.listings is 'Scopes other than the comments of annotations, with facts about their last stored response: one for each operation that lists something of an organization, user group or document.';
 comment on column collab_store.listings.batch_key is 'The batch that fetches it.';

@@ -171,22 +171,28 @@ $$;
 comment on function reporting.user_directory_at(timestamptz) is 'reporting.user_directory as known to collab-sync at the given time. If is_known_then is false, part of that state was pruned or not recorded: name, email, listed and left_at, or documents, user_groups and their IDs, are null.';
 
 create view reporting.freshness as
-select case l.kind when 'group' then 'user group' else l.kind end as level, o.organization_id, d.document_id, null::text as annotation_id,
-  g.organization_user_group_id, l.checked_at, now() - l.checked_at as age, l.failing_since, l.is_stale,
-  o.name as organization_name, d.name as document_name, g.name as user_group_name
+select l.kind as level, o.organization_id, d.document_id, null::text as annotation_id, null::text as organization_user_group_id,
+  l.checked_at, now() - l.checked_at as age, l.failing_since, l.is_stale,
+  o.name as organization_name, d.name as document_name, null::text as user_group_name, l.operation
 from collab_store.checked_listings l
 join collab_store.organizations o using (organization_key)
 left join collab_store.documents d on l.kind = 'document' and d.document_key = l.scope_key
-left join collab_store.user_groups g on l.kind = 'group' and g.user_group_key = l.scope_key
-where l.active and o.active
+where l.kind <> 'group' and l.active and o.active
+union all
+select 'user group', o.organization_id, null, null, g.organization_user_group_id, l.checked_at, now() - l.checked_at,
+  l.failing_since, l.is_stale, o.name, null, g.name, l.operation
+from collab_store.checked_listings l
+join collab_store.organizations o using (organization_key)
+join collab_store.user_groups g on g.user_group_key = l.scope_key
+where l.kind = 'group' and l.active and o.active
 union all
 select 'annotation', x.organization_id, x.document_id, x.annotation_id, null, x.checked_at, now() - x.checked_at,
-  x.failing_since, x.is_stale, o.name, d.name, null
+  x.failing_since, x.is_stale, o.name, d.name, null, 'comments'
 from collab.annotations x
 left join collab_store.organizations o using (organization_id)
 left join collab_store.documents d on d.organization_key = o.organization_key and d.document_id = x.document_id
 where x.in_catalog;
-comment on view reporting.freshness is 'One row per organization, user group, document and annotation of the catalog, with its last successful check.';
+comment on view reporting.freshness is 'One row per scope of the catalog (an operation of an organization, user group, document or annotation), with its last successful check.';
 comment on column reporting.freshness.level is 'What the row describes: organization, user group, document or annotation.';
 comment on column reporting.freshness.organization_id is 'The service''s organizationId.';
 comment on column reporting.freshness.document_id is 'The service''s documentId, for documents and annotations.';
@@ -199,6 +205,7 @@ comment on column reporting.freshness.is_stale is 'True if the stored data may b
 comment on column reporting.freshness.organization_name is 'The organization''s display name; null if none.';
 comment on column reporting.freshness.document_name is 'The document''s display name; null if none.';
 comment on column reporting.freshness.user_group_name is 'The user group''s display name; null if none.';
+comment on column reporting.freshness.operation is 'What was checked: users or comments.';
 
 create view reporting.coverage as
 select s.organization_id, s.level, count(*) filter (where s.in_catalog) as known,
@@ -208,25 +215,25 @@ select s.organization_id, s.level, count(*) filter (where s.in_catalog) as known
   count(*) filter (where s.in_catalog and s.is_failing) as failing,
   count(*) filter (where s.in_catalog and s.is_held) as held,
   count(*) filter (where not s.in_catalog) as not_in_catalog,
-  count(*) filter (where s.in_catalog and s.is_refused) as refused
+  count(*) filter (where s.in_catalog and s.is_refused) as refused, s.operation
 from (
   select o.organization_id, case l.kind when 'group' then 'user group' else l.kind end as level, l.active and o.active as in_catalog,
-    l.checked_at, l.is_stale, l.failing_since is not null as is_failing, r.is_held, r.is_refused
+    l.checked_at, l.is_stale, l.failing_since is not null as is_failing, r.is_held, r.is_refused, l.operation
   from collab_store.checked_listings l
   join collab_store.organizations o using (organization_key)
   left join collab_store.disputed_listings r using (batch_key, kind, scope_key)
   union all
-  select x.organization_id, 'annotation', x.in_catalog, x.checked_at, x.is_stale, x.failing_since is not null, false, false
+  select x.organization_id, 'annotation', x.in_catalog, x.checked_at, x.is_stale, x.failing_since is not null, false, false, 'comments'
   from collab.annotations x
   union all
   -- Users are checked by their organization's listing, which lists the users to expect.
   select x.organization_id, 'user', x.listed and o.in_catalog, o.checked_at, o.is_stale, false,
-    x.removal_held_since is not null, x.removal_refused_at is not null
+    x.removal_held_since is not null, x.removal_refused_at is not null, 'users'
   from collab.users x
   join collab.organizations o using (organization_id)
 ) s
-group by 1, 2;
-comment on view reporting.coverage is 'Counts by organization and level of what was checked and how recently. known = fresh + stale + held + never_synced. Key: organization_id, level.';
+group by s.organization_id, s.level, s.operation;
+comment on view reporting.coverage is 'Counts by organization, level and operation of what was checked and how recently. known = fresh + stale + held + never_synced. Key: organization_id, level, operation.';
 comment on column reporting.coverage.organization_id is 'The service''s organizationId.';
 comment on column reporting.coverage.level is 'What is counted: organization, user group, document, annotation or user.';
 comment on column reporting.coverage.known is 'Scopes in the catalog; at level user, users in the organization''s listing.';
@@ -237,6 +244,7 @@ comment on column reporting.coverage.failing is 'Last check failed. Also counted
 comment on column reporting.coverage.held is 'A removal is pending approval. At level user: users whose removal is pending.';
 comment on column reporting.coverage.not_in_catalog is 'Stored scopes that the catalog no longer lists; at level user, authors and members outside the organization''s listing.';
 comment on column reporting.coverage.refused is 'An operator refused a removal. Also counted as fresh, stale, held or never_synced. At level user: users whose removal was refused.';
+comment on column reporting.coverage.operation is 'What was checked: users or comments.';
 
 -- The exporting role can read only views, and pg_stat_activity hides the details of other sessions from it.
 create function reporting.export_times(out taken_at timestamptz, out next_since timestamptz)

@@ -1,6 +1,6 @@
 import type { Database } from '../core/database/pool.ts'
 import * as demo from '../core/database/statements/demo.ts'
-import { count, shorten, time } from '../documents/format.ts'
+import type { Column, Value } from '../documents/columns.ts'
 import { heading, print } from './output.ts'
 import { table } from './table.ts'
 
@@ -26,23 +26,14 @@ export function printDemoReports(reports: DemoReports): void {
     freshness: 'Age of the last check (reporting.freshness)',
   } satisfies Record<keyof DemoReports, string>
   for (const [name, title] of Object.entries(titles)) {
-    const rows: readonly Readonly<Record<string, unknown>>[] = reports[name as keyof DemoReports]
-    const columns = Object.entries(rows[0] ?? {}).map(([column, value]) => ({
-      head: column.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`),
-      align: typeof value === 'number' ? ('right' as const) : ('left' as const),
-    }))
-    print(heading(title))
-    print(
-      table(
-        columns,
-        rows.map((row) => Object.values(row).map(cellOf)),
-      ),
+    const rows: readonly Readonly<Record<string, Value>>[] = reports[name as keyof DemoReports]
+    const columns = Object.entries(rows[0] ?? {}).map(
+      ([name, value]): Column<(typeof rows)[number]> => [
+        name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`),
+        (row) => row[name] ?? null,
+        typeof value === 'number' ? 'number' : undefined,
+      ],
     )
+    print(`${heading(title)}\n${table(columns, rows)}`)
   }
-}
-
-function cellOf(value: unknown): string {
-  if (value === null) return ''
-  if (typeof value === 'number') return count(value)
-  return value instanceof Date ? time(value) : shorten(String(value), 60)
 }

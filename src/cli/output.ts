@@ -1,5 +1,7 @@
 import { randomInt } from 'node:crypto'
 import picocolors from 'picocolors'
+import type { Facts, Tone, Value } from '../documents/columns.ts'
+import { ago, count, scopePath, shortId, time } from '../documents/format.ts'
 import { printable } from '../base/printable.ts'
 
 const colors = picocolors.createColors(process.stdout.isTTY === true && picocolors.isColorSupported)
@@ -54,11 +56,48 @@ export function printJson(value: unknown): void {
   process.stdout.write(`${printable(JSON.stringify(value, null, 2), '\n')}\n`)
 }
 
+const TONE_PAINT: Readonly<Record<Tone, (text: string) => string>> = {
+  good: paint.green,
+  warn: paint.yellow,
+  bad: paint.red,
+  info: paint.cyan,
+  idle: paint.magenta,
+}
+
+/** A text in the colour of a state. */
+export function painted({ tone, text }: { tone: Tone; text: string }): string {
+  return TONE_PAINT[tone](text)
+}
+
+/** A value as text. @param cut shortens a text */
+export function textOf(value: Value, cut: (text: string) => string = (text) => text): string {
+  const show = (part: Value) => textOf(part, cut)
+  if (value === null) return ''
+  if (typeof value === 'string') return cut(value)
+  if (typeof value === 'number') return count(value)
+  if (typeof value === 'boolean') return value ? 'yes' : 'no'
+  if (value instanceof Date) return time(value)
+  if ('words' in value) return value.words.map(show).join(' ')
+  if ('list' in value) return cut(value.list.map((part) => textOf(part)).join(', '))
+  if ('runId' in value) return value.text ?? shortId(value.runId)
+  if ('ids' in value) return cut(value.text ?? scopePath(value.ids))
+  if ('tone' in value)
+    return painted({ text: 'text' in value ? value.text : count(value.count), tone: value.tone })
+  if ('ago' in value) return ago(value.ago)
+  if ('code' in value) return value.code
+  if ('quote' in value) return cut(value.quote)
+  if ('record' in value) return cut(value.record)
+  return [value.value, value.note].map(show).filter(Boolean).join('\n')
+}
+
 /** Facts as lines with aligned names: ` name   fact`. */
-export function facts(pairs: readonly (readonly [name: string, fact: string])[]): string {
-  const width = Math.max(...pairs.map(([name]) => name.length))
-  return pairs
-    .map(([name, fact]) => `  ${paint.dim(name.padEnd(width))}  ${harmless(fact)}`.trimEnd())
+export function facts(pairs: Facts): string {
+  const known = pairs.filter(([, value]) => value !== null)
+  const width = Math.max(...known.map(([name]) => name.length))
+  return known
+    .map(([name, fact]) =>
+      `  ${paint.dim(name.padEnd(width))}  ${harmless(textOf(fact))}`.trimEnd(),
+    )
     .join('\n')
 }
 

@@ -1,14 +1,15 @@
+import type { Columns } from '../documents/columns.ts'
 import type { Refresh } from '../documents/freshness.ts'
 import { count, duration, roughAge, time } from '../documents/format.ts'
 import { printable } from '../base/printable.ts'
 import { heading, paint } from './output.ts'
-import { numberColumns, table } from './table.ts'
+import { table } from './table.ts'
 
 const DAY_S = 86_400
 
 /** The section of `status` about continuous refresh. */
 export function refreshLines(refresh: Refresh): string[] {
-  const { boundS, budget, classes, delays, fault, needed, pausedSince, targetS, used } = refresh
+  const { boundS, budget, classes, delays, fault, needed, pausedSince, used } = refresh
   const rate = `${calls(budget)} calls/s (${count(Math.round(budget * DAY_S))} a day)`
   const ofHour = used === null ? 'none sent' : `${calls(used)} sent`
   return [
@@ -17,10 +18,13 @@ export function refreshLines(refresh: Refresh): string[] {
     `  With this budget, every scope is checked within ${length(boundS)}.`,
     ...(fault === null ? [] : [`  ${paint.red(fault)}`]),
     ...(pausedSince === null ? [] : [`  ${paint.yellow(describePause(refresh))}`]),
-    classesTable(classes),
+    table(CLASS_COLUMNS, classes),
     ...(delays.length === 0
       ? ['  Delays of changes are available for days that ended before FRESHNESS_PROMISE.']
-      : [heading('Delays of changes on the last final days'), delaysTable(delays, targetS)]),
+      : [
+          heading('Delays of changes on the last final days'),
+          table(delayColumns(refresh), delays),
+        ]),
   ]
 }
 
@@ -29,25 +33,16 @@ function describePause({ pausedSince, pausedUntil, pauseReason }: Refresh): stri
   return printable(`paused since ${since}, next try at ${until}: ${pauseReason ?? ''}`)
 }
 
-function classesTable(classes: Refresh['classes']): string {
-  return table(
-    [
-      'quiet for',
-      ...numberColumns('threads', 'checked every', 'checks per day', 'found', 'failed'),
-      ...numberColumns('share', 'planned'),
-    ],
-    classes.map((each) => [
-      quietFor(each),
-      count(each.threads),
-      length(each.lookedAtEveryS),
-      count(each.looks),
-      count(each.found),
-      count(each.failed),
-      percent(each.share),
-      percent(each.plannedShare),
-    ]),
-  )
-}
+const CLASS_COLUMNS: Columns<Refresh['classes'][number]> = [
+  ['quiet for', quietFor],
+  ['threads', ({ threads }) => threads, 'number'],
+  ['checked every', ({ lookedAtEveryS }) => length(lookedAtEveryS), 'number'],
+  ['checks per day', ({ looks }) => looks, 'number'],
+  ['found', ({ found }) => found, 'number'],
+  ['failed', ({ failed }) => failed, 'number'],
+  ['share', ({ share }) => percent(share), 'number'],
+  ['planned', ({ plannedShare }) => percent(plannedShare), 'number'],
+]
 
 function quietFor({ quietFromS, quietToS }: Refresh['classes'][number]): string {
   if (quietToS === null) return 'all'
@@ -55,20 +50,16 @@ function quietFor({ quietFromS, quietToS }: Refresh['classes'][number]): string 
   return quietFromS === 0 ? `under ${to}` : `${roughAge((quietFromS ?? 0) * 1000)} to ${to}`
 }
 
-function delaysTable(delays: Refresh['delays'], targetS: number): string {
-  const heads = ['changes', `within ${length(targetS)}`, 'p50', 'p95', 'mean', 'undated']
-  return table(
-    ['day', ...numberColumns(...heads)],
-    delays.map((each) => [
-      each.day,
-      count(each.changes),
-      percent(each.withinTarget),
-      length(each.p50S),
-      length(each.p95S),
-      length(each.meanS),
-      percent(each.undated / each.changes),
-    ]),
-  )
+function delayColumns({ targetS }: Refresh): Columns<Refresh['delays'][number]> {
+  return [
+    ['day', ({ day }) => day],
+    ['changes', ({ changes }) => changes, 'number'],
+    [`within ${length(targetS)}`, ({ withinTarget }) => percent(withinTarget), 'number'],
+    ['p50', ({ p50S }) => length(p50S), 'number'],
+    ['p95', ({ p95S }) => length(p95S), 'number'],
+    ['mean', ({ meanS }) => length(meanS), 'number'],
+    ['undated', ({ undated, changes }) => percent(undated / changes), 'number'],
+  ]
 }
 
 function calls(perSecond: number): string {

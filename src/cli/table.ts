@@ -1,36 +1,31 @@
 import CliTable from 'cli-table3'
-import { harmless, paint } from './output.ts'
+import type { Columns } from '../documents/columns.ts'
+import { shorten } from '../documents/format.ts'
+import { harmless, paint, textOf } from './output.ts'
 
-/** A column, or the heading of a column of texts. */
-export type Column = string | StyledColumn
+/** Longer than the messages of collab-sync. */
+const WRAPPED_MAX = 600
+const CELL_MAX = 60
 
-interface StyledColumn {
-  readonly head: string
-  readonly align?: 'left' | 'right'
-  /** In characters; longer cells are wrapped between words. If omitted, the width of the longest cell. */
-  readonly width?: number
-}
-
-/** A table without rules, with two spaces between its columns. */
-export function table(columns: readonly Column[], rows: readonly (readonly string[])[]): string {
-  const styled = columns.map((column): StyledColumn =>
-    typeof column === 'string' ? { head: column } : column,
-  )
+/** A list as a table without rules, with two spaces between its columns. */
+export function table<Row>(columns: Columns<Row>, rows: readonly Row[]): string {
   const built = new CliTable({
-    head: styled.map(({ head }) => paint.dim(head)),
-    colWidths: styled.map(({ width }) => width ?? null),
+    head: columns.map(([head]) => paint.dim(head)),
+    colWidths: columns.map(([, , kind, most = CELL_MAX]) => (kind === 'wrapped' ? most : null)),
     wordWrap: true,
-    colAligns: styled.map(({ align }) => align ?? 'left'),
+    colAligns: columns.map(([, , kind]) => (kind === 'number' ? 'right' : 'left')),
     chars: NO_RULES,
     style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
   })
-  built.push(...rows.map((row) => row.map((cell) => harmless(cell))))
+  built.push(
+    ...rows.map((row) =>
+      columns.map(([, cell, kind, most = CELL_MAX]) => {
+        const cut = (text: string) => shorten(text, kind === 'wrapped' ? WRAPPED_MAX : most)
+        return harmless(textOf(cell(row), cut), '\n')
+      }),
+    ),
+  )
   return indent(built.toString())
-}
-
-/** Columns of numbers. */
-export function numberColumns(...heads: string[]): Column[] {
-  return heads.map((head) => ({ head, align: 'right' }))
 }
 
 const NO_RULES = {

@@ -4,25 +4,18 @@ import { checked } from '../documents/check.ts'
 import { NewHintSchema } from '../documents/hint.ts'
 import type { Hinted } from '../documents/hint.ts'
 import { hint } from '../features/refresh/hint.ts'
-import type { CollabSync, Parts } from './collab-sync.ts'
+import type { Parts } from './parts.ts'
 import { isHandedOver, NOT_DELIVERED } from './runs.ts'
-
-export function hintingOn(parts: Parts): Pick<CollabSync, 'hint'> {
-  return {
-    hint: (scope, options = {}) =>
-      giveHint(parts, { scope, ...options }, (reason) => parts.log.warn({ reason }, NOT_DELIVERED)),
-  }
-}
 
 /**
  * Stores a hint and enqueues its run.
- * @param onFailure receives the reason if the queue does not accept it: a worker enqueues it later
+ * @param onFailure receives the reason if the queue does not accept it, in place of the log: a worker enqueues it later
  * @throws UsageError for an invalid scope, or one that is not in the catalog
  */
 export async function giveHint(
   parts: Pick<Parts, 'database' | 'queue' | 'log' | 'by'>,
   request: z.input<typeof NewHintSchema>,
-  onFailure: (reason: string) => void,
+  onFailure = (reason: string): void => parts.log.warn({ reason }, NOT_DELIVERED),
 ): Promise<Hinted> {
   const { scope, add } = checked(NewHintSchema, request, '')
   if (add) await addHinted(parts.database, scope, parts.by)

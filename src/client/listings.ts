@@ -1,6 +1,5 @@
 import * as z from 'zod'
 import { readChanges, readHeldBack } from '../features/export/changes.ts'
-import type { Database } from '../core/database/pool.ts'
 import { pageFailures, pageRuns } from './run-reports.ts'
 import * as actions from '../core/database/statements/actions.ts'
 import * as attention from '../core/database/statements/attention.ts'
@@ -11,26 +10,16 @@ import * as rejected from '../core/database/statements/rejected.ts'
 import { ATTENTION_KINDS, AttentionRequestSchema, AttentionSchema } from '../documents/attention.ts'
 import { CatalogRequestSchema } from '../documents/catalog-line.ts'
 import { ChangeSchema, ChangesRequestSchema } from '../documents/change.ts'
+import type { ChangesPage } from '../documents/change.ts'
 import { checked, id, RunIdSchema } from '../documents/check.ts'
 import { FailuresRequestSchema, RunsRequestSchema } from '../documents/run.ts'
 import { MISSING_NAMED, RECORD_CHARACTERS } from '../documents/waiting.ts'
 import { CURSOR_FAULT, OfRunRequestSchema, PageRequestSchema } from '../documents/page.ts'
 import type { Page, PageRequest } from '../documents/page.ts'
 import { UsageError } from '../base/errors.ts'
-import type { CollabSync } from './collab-sync.ts'
+import type { Parts } from './parts.ts'
 
-type Listings = Pick<
-  CollabSync,
-  | 'listRuns'
-  | 'listAttention'
-  | 'listFailures'
-  | 'listRejectedRecords'
-  | 'listActions'
-  | 'listHeld'
-  | 'listOrganizations'
-  | 'listChanges'
-  | 'listCatalog'
->
+type On = Pick<Parts, 'database'>
 
 const RowId = z.int().min(0)
 /** The range that both a timestamp of PostgreSQL and a safe integer have. */
@@ -40,126 +29,130 @@ const AttentionKey = z.tuple([z.enum(ATTENTION_KINDS), id.nullable()]).readonly(
 /** A user group, or another ID. */
 const CatalogKey = z.tuple([id.nullable(), id.nullable()]).readonly()
 
-/** The listings of a `CollabSync`. */
-export function listingsOn(database: Database): Listings {
-  const listRuns = listing(RunsRequestSchema, {
-    name: 'runs',
-    key: RunKey,
-    read: ({ status = null }, after, limit) => pageRuns(database, { status, after, limit }),
-    keyOf: ({ key }) => key,
-  })
-  return {
-    async listRuns(request) {
-      const { items, nextCursor } = await listRuns(request)
-      return { items: items.map(({ item }) => item), nextCursor }
-    },
-    listAttention: listing(AttentionRequestSchema, {
-      name: 'attention',
-      key: AttentionKey,
-      read: async ({ kind = null }, after, limit) => {
-        const [afterKind, afterOrganizationId] = after ?? [null, null]
-        const of = { kind, afterKind, afterOrganizationId, limit }
-        return z.array(AttentionSchema).parse(await attention.page.all(database, of))
-      },
-      keyOf: (row): z.output<typeof AttentionKey> => [row.kind, row.organizationId],
+/** The key of a run is no part of it. */
+export const listKeyedRuns = listing(RunsRequestSchema, {
+  name: 'runs',
+  key: RunKey,
+  read: ({ database }, { status = null }, after, limit) =>
+    pageRuns(database, { status, after, limit }),
+  keyOf: ({ key }) => key,
+})
+
+export const listAttention = listing(AttentionRequestSchema, {
+  name: 'attention',
+  key: AttentionKey,
+  read: async ({ database }, { kind = null }, after, limit) => {
+    const [afterKind, afterOrganizationId] = after ?? [null, null]
+    const of = { kind, afterKind, afterOrganizationId, limit }
+    return z.array(AttentionSchema).parse(await attention.page.all(database, of))
+  },
+  keyOf: (row): z.output<typeof AttentionKey> => [row.kind, row.organizationId],
+})
+
+export const listFailures = listing(FailuresRequestSchema, {
+  name: 'failures',
+  key: RowId,
+  read: ({ database }, { runId = null, organizationId = null }, before, limit) =>
+    pageFailures(database, { runId, organizationId, before, limit }),
+  keyOf: ({ failureId }) => failureId,
+})
+
+export const listRejectedRecords = listing(OfRunRequestSchema, {
+  name: 'rejected',
+  key: RowId,
+  read: ({ database }, { runId = null }, before, limit) => {
+    const of = { runId, isSetAside: false, mostCharacters: RECORD_CHARACTERS }
+    return rejected.list.all(database, { ...of, before, limit })
+  },
+  keyOf: ({ rejectedRecordId }) => rejectedRecordId,
+})
+
+export const listActions = listing(OfRunRequestSchema, {
+  name: 'actions',
+  key: RowId,
+  read: ({ database }, { runId = null }, before, limit) =>
+    actions.list.all(database, { runId, before, limit }),
+  keyOf: ({ actionId }) => actionId,
+})
+
+export const listHeld = listing(OfRunRequestSchema, {
+  name: 'held',
+  key: RowId,
+  read: ({ database }, { runId = null }, after, limit) => {
+    const of = { runId, heldId: null, organizationId: null, isRefused: false }
+    return held.list.all(database, { ...of, mostUsers: MISSING_NAMED, after, limit })
+  },
+  keyOf: ({ heldId }) => heldId,
+})
+
+export const listOrganizations = listing(PageRequestSchema, {
+  name: 'organizations',
+  key: id,
+  read: ({ database }, _, after, limit) =>
+    organizations.page.all(database, { after, limit, organizationId: null }),
+  keyOf: ({ organizationId }) => organizationId,
+})
+
+export const listCatalog = listing(CatalogRequestSchema, {
+  name: 'catalog',
+  key: CatalogKey,
+  read: ({ database }, { organizationId = null, documentId = null }, after, limit) => {
+    if (documentId !== null && organizationId === null)
+      throw new UsageError('documentId needs organizationId.')
+    const [afterUserGroupId, afterId] = after ?? [null, null]
+    const of = { organizationId, documentId, afterUserGroupId, afterId, limit }
+    return catalog.list.all(database, of)
+  },
+  keyOf: (entry): z.output<typeof CatalogKey> => [
+    entry.organizationUserGroupId,
+    entry.organizationUserGroupId === null
+      ? (entry.annotationId ?? entry.documentId ?? entry.organizationId)
+      : null,
+  ],
+})
+
+/** Lists changes after a cursor. @throws CursorGoneError if a new export is needed */
+export async function listChanges(
+  parts: On,
+  request: z.input<typeof ChangesRequestSchema> = {},
+): Promise<ChangesPage> {
+  const given = checked(ChangesRequestSchema, request, '')
+  const { cursor: after = null, limit: max = LIMIT_DEFAULT } = given
+  const page = await readChanges(parts.database, { after, max, objects: null })
+  const items = page.changes.map(({ key, row, runId, person, ...change }) =>
+    ChangeSchema.parse({
+      ...change,
+      key: JSON.parse(key),
+      ...(person !== null && { person }),
+      row: JSON.parse(row ?? 'null'),
+      run_id: runId,
     }),
-    listFailures: listing(FailuresRequestSchema, {
-      name: 'failures',
-      key: RowId,
-      read: ({ runId = null, organizationId = null }, before, limit) =>
-        pageFailures(database, { runId, organizationId, before, limit }),
-      keyOf: ({ failureId }) => failureId,
-    }),
-    listRejectedRecords: listing(OfRunRequestSchema, {
-      name: 'rejected',
-      key: RowId,
-      read: ({ runId = null }, before, limit) => {
-        const of = { runId, isSetAside: false, mostCharacters: RECORD_CHARACTERS }
-        return rejected.list.all(database, { ...of, before, limit })
-      },
-      keyOf: ({ rejectedRecordId }) => rejectedRecordId,
-    }),
-    listActions: listing(OfRunRequestSchema, {
-      name: 'actions',
-      key: RowId,
-      read: ({ runId = null }, before, limit) =>
-        actions.list.all(database, { runId, before, limit }),
-      keyOf: ({ actionId }) => actionId,
-    }),
-    listHeld: listing(OfRunRequestSchema, {
-      name: 'held',
-      key: RowId,
-      read: ({ runId = null }, after, limit) => {
-        const of = { runId, heldId: null, organizationId: null, isRefused: false }
-        const most = { mostUsers: MISSING_NAMED }
-        return held.list.all(database, { ...of, ...most, after, limit })
-      },
-      keyOf: ({ heldId }) => heldId,
-    }),
-    listOrganizations: listing(PageRequestSchema, {
-      name: 'organizations',
-      key: id,
-      read: (_, after, limit) =>
-        organizations.page.all(database, { after, limit, organizationId: null }),
-      keyOf: ({ organizationId }) => organizationId,
-    }),
-    listCatalog: listing(CatalogRequestSchema, {
-      name: 'catalog',
-      key: CatalogKey,
-      read: ({ organizationId = null, documentId = null }, after, limit) => {
-        if (documentId !== null && organizationId === null)
-          throw new UsageError('documentId needs organizationId.')
-        const [afterUserGroupId, afterId] = after ?? [null, null]
-        const of = { organizationId, documentId, afterUserGroupId, afterId, limit }
-        return catalog.list.all(database, of)
-      },
-      keyOf: (entry): z.output<typeof CatalogKey> => [
-        entry.organizationUserGroupId,
-        entry.organizationUserGroupId === null
-          ? (entry.annotationId ?? entry.documentId ?? entry.organizationId)
-          : null,
-      ],
-    }),
-    async listChanges(request = {}) {
-      const given = checked(ChangesRequestSchema, request, '')
-      const { cursor: after = null, limit: max = LIMIT_DEFAULT } = given
-      const page = await readChanges(database, { after, max, objects: null })
-      const items = page.changes.map(({ key, row, runId, person, ...change }) =>
-        ChangeSchema.parse({
-          ...change,
-          key: JSON.parse(key),
-          ...(person !== null && { person }),
-          row: JSON.parse(row ?? 'null'),
-          run_id: runId,
-        }),
-      )
-      const { lines: heldBack } = await readHeldBack(database)
-      const { cursor } = page
-      return { items, nextCursor: page.hasMore ? cursor : null, cursor, heldBack }
-    },
-  }
+  )
+  const { lines: heldBack } = await readHeldBack(parts.database)
+  const { cursor } = page
+  return { items, nextCursor: page.hasMore ? cursor : null, cursor, heldBack }
 }
 
 /** A listing in the order of a key, so that a row that is added between two pages causes no gap and no duplicate. */
-interface Listing<T, Key, Request = void> {
+interface Listing<T, Key, Given extends unknown[] = []> {
   /** Part of its cursors: a cursor of another listing is refused. */
   readonly name: string
   readonly key: z.ZodType<Key>
   /** The member of the request that has the cursor; `cursor` if omitted. */
   readonly member?: string
   /** Reads up to `max` items after a key, or the first ones. */
-  read(request: Request, after: Key | null, max: number): Promise<readonly T[]>
+  read(...given: [...Given, after: Key | null, max: number]): Promise<readonly T[]>
   keyOf(item: T): Key
 }
 
 /** A function that checks a request and reads the page. */
 function listing<S extends z.ZodType<PageRequest>, T, Key>(
   schema: S,
-  { read, ...how }: Listing<T, Key, z.output<S>>,
-): (request?: z.input<S>) => Promise<Page<T>> {
-  return async (request) => {
+  { read, ...how }: Listing<T, Key, [On, z.output<S>]>,
+): (parts: On, request?: z.input<S>) => Promise<Page<T>> {
+  return async (parts, request) => {
     const given = checked(schema, request ?? {}, '')
-    return readPage(given, { ...how, read: (_, after, max) => read(given, after, max) })
+    return readPage(given, { ...how, read: (after, max) => read(parts, given, after, max) })
   }
 }
 
@@ -177,7 +170,7 @@ export async function readPage<T, Key>(
     .safeParse(after)
   if (!known.success) throw new UsageError(`${member} ${CURSOR_FAULT}.`)
   // One more item shows whether there is another page.
-  const found = await read(undefined, known.data?.[1] ?? null, limit + 1)
+  const found = await read(known.data?.[1] ?? null, limit + 1)
   const items = found.slice(0, limit)
   const last = items.at(-1)
   if (found.length <= limit || last === undefined) return { items, nextCursor: null }

@@ -1,8 +1,6 @@
 import { migrate } from '../core/database/migrate.ts'
 import { requireSchema } from '../core/database/schema.ts'
 import { checkDatabase } from '../core/database/connection-errors.ts'
-import type { Database } from '../core/database/pool.ts'
-import { explainingLoss } from '../core/database/connection-errors.ts'
 import { RequestedBySchema } from '../documents/action.ts'
 import { checked } from '../documents/check.ts'
 import { createLog } from '../base/log.ts'
@@ -12,16 +10,8 @@ import { openQueue } from '../core/queue/queue.ts'
 import { readSettings } from '../settings/settings.ts'
 import type { Environment } from '../settings/environment.ts'
 import { openStore } from '../worker/store.ts'
-import { catalogOn } from './catalog.ts'
-import type { CollabSync, Parts, SharedCollabSync } from './collab-sync.ts'
-import { readFreshness } from './freshness.ts'
-import { hintingOn } from './hints.ts'
-import { listingsOn } from './listings.ts'
-import { runStarter, runsOn } from './runs.ts'
-import { scheduleOn } from './schedule.ts'
-import { searchOn } from './search.ts'
-import { thingsOn } from './things.ts'
-import { settlingOn } from './waiting.ts'
+import { SharedCollabSync } from './collab-sync.ts'
+import type { CollabSync } from './collab-sync.ts'
 
 /**
  * Opens PostgreSQL and the queue of the settings, for a program that starts and follows runs. Workers (`collab-sync worker`) execute
@@ -70,50 +60,12 @@ export async function openCollabSync(
     const queue = await openQueue(store.queuePlace, log)
     const { database } = store
     const parts = { database, queue, settings, log, by, trigger: 'api' } as const
-    return {
-      ...collabSyncOn(parts),
-      async close() {
-        await queue.close()
-        await store.close()
-      },
-    }
+    return new SharedCollabSync(parts, async () => {
+      await queue.close()
+      await store.close()
+    })
   } catch (error) {
     await store.close()
     throw error
   }
-}
-
-/** A `CollabSync` on open parts, which `close` does not close. The tables must have this version (`requireSchema`). */
-export function collabSyncOn(parts: Parts): SharedCollabSync {
-  const { database } = parts
-  const { watchRun, ...runs } = runsOn(parts)
-  return {
-    ...explainingLossIn(database, {
-      ...runStarter(parts),
-      ...hintingOn(parts),
-      ...runs,
-      ...listingsOn(database),
-      ...settlingOn(parts),
-      ...scheduleOn(parts),
-      ...catalogOn(parts),
-      ...thingsOn(parts),
-      ...searchOn(parts),
-      getFreshness: () => readFreshness(database),
-    }),
-    watchRun,
-    as: (by) => collabSyncOn({ ...parts, by }),
-    close: async () => {},
-  }
-}
-
-type Functions = Record<string, (...given: never[]) => Promise<unknown>>
-
-/** The same functions, which explain in a sentence if PostgreSQL is unreachable. */
-function explainingLossIn<F extends Functions>(database: Database, functions: F): F {
-  const entries = Object.entries(functions).map(([name, call]) => [
-    name,
-    // async: a synchronous error rejects too.
-    (...given: never[]) => explainingLoss(database, async () => call(...given)),
-  ])
-  return Object.fromEntries(entries) as F
 }

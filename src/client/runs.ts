@@ -1,13 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { addScope } from '../features/catalog/change.ts'
 import { DEAD_AFTER_S } from '../core/database/claims.ts'
 import type { Item } from '../core/database/claims.ts'
 import type { Database } from '../core/database/pool.ts'
 import { readRun, readRunDetails } from './run-reports.ts'
 import { codeOf, explainingLoss, isConnectionLost } from '../core/database/connection-errors.ts'
 import * as runs from '../core/database/statements/runs.ts'
-import { checked, isRunId } from '../documents/check.ts'
-import { RetryRequestSchema, RunRequestSchema } from '../documents/run.ts'
+import { isRunId } from '../documents/check.ts'
 import type { RequestedRun, Run, RunDetails } from '../documents/run.ts'
 import { duration } from '../documents/format.ts'
 import { EnvironmentError, UsageError } from '../base/errors.ts'
@@ -17,35 +15,20 @@ import { RunSignals } from '../core/run/context.ts'
 import { stopRun } from '../core/run/stop.ts'
 import { startRun } from '../core/run/start.ts'
 import type { ScopesRequest } from '../core/run/start.ts'
-import type { CollabSync, Parts } from './collab-sync.ts'
+import type { Parts } from './parts.ts'
 
-type Runs = Pick<CollabSync, 'getRun' | 'cancelRun' | 'watchRun' | 'waitForRun'>
-
-/** Reads, cancels and follows one run. */
-export function runsOn({ database, log, by }: Pick<Parts, 'database' | 'log' | 'by'>): Runs {
-  return {
-    getRun: (runId) => readDetails(database, runId),
-    async cancelRun(runId) {
-      const run = await requireRun(database, runId)
-      if (run.finishedAt !== null) throw isOver(run)
-      const runSignals = new RunSignals()
-      const context = { database, deadAfterS: DEAD_AFTER_S, log, runSignals }
-      if (await stopRun(context, runId, 'cancelled', 'It was cancelled.', { by })) return
-      const now = await requireRun(database, runId)
-      if (now.finishedAt !== null && now.status !== 'cancelled') throw isOver(now)
-    },
-    watchRun: (runId, { signal } = {}) => watchRun(database, runId, signal),
-    async waitForRun(runId, { signal } = {}) {
-      for await (const run of watchRun(database, runId, signal)) {
-        if (run.finishedAt !== null) break
-      }
-      return requireRunDetails(database, runId)
-    },
-  }
-}
-
-async function readDetails(database: Database, runId: string): Promise<RunDetails | null> {
-  return isRunId(runId) ? readRunDetails(database, runId) : null
+/** Cancels a run. @throws UsageError if it is over or does not exist */
+export async function cancelRun(
+  { database, log, by }: Pick<Parts, 'database' | 'log' | 'by'>,
+  runId: string,
+): Promise<void> {
+  const run = await requireRun(database, runId)
+  if (run.finishedAt !== null) throw isOver(run)
+  const runSignals = new RunSignals()
+  const context = { database, deadAfterS: DEAD_AFTER_S, log, runSignals }
+  if (await stopRun(context, runId, 'cancelled', 'It was cancelled.', { by })) return
+  const now = await requireRun(database, runId)
+  if (now.finishedAt !== null && now.status !== 'cancelled') throw isOver(now)
 }
 
 function isOver({ runId, status }: Run): UsageError {
@@ -54,22 +37,6 @@ function isOver({ runId, status }: Run): UsageError {
 
 /** A queue that does not respond must not delay the caller: the run is stored, and workers find undelivered items. */
 const DELIVERY_MS = 5_000
-
-/** Starts runs. */
-export function runStarter(parts: Parts): Pick<CollabSync, 'startRun' | 'retryRun'> {
-  return {
-    async startRun(request = {}) {
-      const { scope = {}, add, failing, idempotencyKey } = checked(RunRequestSchema, request, '')
-      if (add) await addScope(parts.database, scope, parts.by)
-      return startOnce(parts, { scope, failing }, keyOf(parts.trigger, idempotencyKey))
-    },
-    async retryRun(runId, request = {}) {
-      const { idempotencyKey } = checked(RetryRequestSchema, request, '')
-      const requestKey = keyOf(`${parts.trigger}-retry:${runId}`, idempotencyKey)
-      return startOnce(parts, await failedOf(parts.database, runId), requestKey)
-    },
-  }
-}
 
 /**
  * Requests the scopes that failed in a finished run and still fail, with the scope of that run.
@@ -83,12 +50,18 @@ export async function failedOf(database: Database, runId: string): Promise<Scope
   return { scope, failedOf: runId }
 }
 
-async function startOnce(
+/**
+ * Starts a run, or returns the one that the same key started.
+ * @param way keys of different interfaces are separate
+ */
+export async function startOnce(
   parts: Parts,
   request: ScopesRequest,
-  requestKey: string | null,
+  way: string,
+  key: string | undefined,
 ): Promise<RequestedRun> {
   const { database, settings, trigger, by } = parts
+  const requestKey = key === undefined ? null : `${way}:${key}`
   const earlier =
     requestKey === null ? undefined : await runs.findByRequest.first(database, { requestKey })
   if (earlier !== undefined) return known(database, earlier.runId, request)
@@ -133,11 +106,6 @@ export async function isHandedOver(
   }
 }
 
-/** Keys of different interfaces (`way`) are separate. */
-function keyOf(way: string, key: string | undefined): string | null {
-  return key === undefined ? null : `${way}:${key}`
-}
-
 /** The same text for the same request, in any order of the members of its scope. */
 function canonical({ scope, failing = false }: ScopesRequest): string {
   return JSON.stringify([failing, Object.entries(scope).sort(([a], [b]) => (a < b ? -1 : 1))])
@@ -166,6 +134,18 @@ export async function* watchRun(
     do run = await nextPoll()
     while (contentOf(run) === before)
   }
+}
+
+/** Waits for the end of a run. @throws as {@link watchRun} */
+export async function waitForRun(
+  { database }: Pick<Parts, 'database'>,
+  runId: string,
+  { signal }: { signal?: AbortSignal } = {},
+): Promise<RunDetails> {
+  for await (const run of watchRun(database, runId, signal)) {
+    if (run.finishedAt !== null) break
+  }
+  return requireRunDetails(database, runId)
 }
 
 /**
@@ -236,6 +216,11 @@ async function sleepUnlessAborted(ms: number, signal: AbortSignal | undefined): 
 /** Reads a run. @throws UsageError if there is none */
 export async function requireRun(database: Database, runId: string): Promise<Run> {
   return (isRunId(runId) ? await readRun(database, runId) : null) ?? thereIsNone(runId)
+}
+
+/** Reads a run with its details; null if there is none. */
+export async function readDetails(database: Database, runId: string): Promise<RunDetails | null> {
+  return isRunId(runId) ? readRunDetails(database, runId) : null
 }
 
 /** Reads a run with its details. @throws UsageError if there is none */

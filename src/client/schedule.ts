@@ -6,7 +6,7 @@ import type { RowOf } from '../core/database/statement.ts'
 import * as schedule from '../core/database/statements/schedule.ts'
 import { checked } from '../documents/check.ts'
 import { NewScheduleSchema } from '../documents/schedule.ts'
-import type { NightlySchedule } from '../documents/schedule.ts'
+import type { NewSchedule, NightlySchedule } from '../documents/schedule.ts'
 import { inTime } from '../core/queue/queue.ts'
 import type { JobQueue } from '../core/queue/queue.ts'
 import {
@@ -16,25 +16,26 @@ import {
   registerSchedule,
 } from '../core/queue/schedule.ts'
 import type { Settings } from '../settings/table.ts'
-import type { CollabSync, Parts } from './collab-sync.ts'
+import type { Parts } from './parts.ts'
 
 /** Time limit of the queue. */
 const QUEUE_READ_MS = 1_000
 
-/** Reads and changes the nightly schedule. */
-export function scheduleOn(
-  parts: Omit<Parts, 'trigger'>,
-): Pick<CollabSync, 'getSchedule' | 'setSchedule' | 'removeSchedule'> {
-  const { database, settings, queue } = parts
-  return {
-    getSchedule: () => readSchedule(database, settings, queue),
-    async setSchedule(given) {
-      const { cron, timeZone } = checked(NewScheduleSchema, given, '')
-      const set = await schedule.read.first(database)
-      return changeSchedule(parts, { cron, timeZone: timeZone ?? set?.timeZone ?? null })
-    },
-    removeSchedule: () => changeSchedule(parts, { cron: null, timeZone: null }),
-  }
+export type ScheduleParts = Omit<Parts, 'trigger'>
+
+/** Sets the nightly schedule. @throws UsageError for an invalid cron expression or time zone */
+export async function setSchedule(
+  parts: ScheduleParts,
+  given: NewSchedule,
+): Promise<NightlySchedule> {
+  const { cron, timeZone } = checked(NewScheduleSchema, given, '')
+  const set = await schedule.read.first(parts.database)
+  return changeSchedule(parts, { cron, timeZone: timeZone ?? set?.timeZone ?? null })
+}
+
+/** Removes the nightly schedule. */
+export async function removeSchedule(parts: ScheduleParts): Promise<NightlySchedule> {
+  return changeSchedule(parts, { cron: null, timeZone: null })
 }
 
 /** Reads the schedule and computes the next nightly run. @param queue for `registered`; it can be unreachable */
@@ -61,7 +62,7 @@ async function isRegistered(queue: JobQueue): Promise<boolean | null> {
 
 /** Stores the schedule and registers it. If the queue is unreachable, workers register it later. */
 async function changeSchedule(
-  { database, queue, settings, log, by }: Omit<Parts, 'trigger'>,
+  { database, queue, settings, log, by }: ScheduleParts,
   to: Pick<RowOf<typeof schedule.read>, 'cron' | 'timeZone'>,
 ): Promise<NightlySchedule> {
   await transaction(database, async (client) => {

@@ -1,14 +1,15 @@
+import type * as z from 'zod'
 import { hashEmail } from '../features/privacy/people.ts'
 import { checked } from '../documents/check.ts'
 import { KIND_NAMES, SearchRequestSchema } from '../documents/thing.ts'
-import type { Found, ThingIds, ThingKind } from '../documents/thing.ts'
+import type { Found, SearchResult, ThingIds, ThingKind } from '../documents/thing.ts'
 import type { Settings } from '../settings/table.ts'
 import { codeOf } from '../core/database/connection-errors.ts'
 import { rolledBack } from '../core/database/pool.ts'
 import type { Client } from '../core/database/pool.ts'
 import * as privacy from '../core/database/statements/privacy.ts'
 import * as things from '../core/database/statements/things.ts'
-import type { CollabSync, Parts } from './collab-sync.ts'
+import type { Parts } from './parts.ts'
 import { findRunIds } from './run-reports.ts'
 
 /** Time limit of a search. */
@@ -19,26 +20,22 @@ const CANCELLED = '57014'
 const KINDS = ['organization', 'document', 'userGroup', 'user', 'annotation', 'comment'] as const
 
 /** Searches runs and things. */
-export function searchOn({
-  database,
-  settings: { privacyEmail: emails },
-}: Pick<Parts, 'database' | 'settings'>): Pick<CollabSync, 'search'> {
-  return {
-    async search(request) {
-      const text = checked(SearchRequestSchema, request, '').q.trim()
-      const runIds = (await findRunIds(database, text)) ?? []
-      const items: Found[] = runIds.map((runId) => {
-        const isExact = runId === text.toLowerCase()
-        return { kind: 'run', ids: null, runId, name: null, isExact }
-      })
-      const salt = emails === 'hash' ? (await privacy.salt.one(database)).salt : null
-      const by = { text, emails, emailHash: salt && hashEmail(salt, text) }
-      const notes = notesOn(text, emails)
-      // A transaction with its own time limit.
-      await rolledBack(database, (client) => findThings(client, by, { items, notes }))
-      return { items: items.toSorted((a, b) => Number(b.isExact) - Number(a.isExact)), notes }
-    },
-  }
+export async function search(
+  { database, settings: { privacyEmail: emails } }: Pick<Parts, 'database' | 'settings'>,
+  request: z.input<typeof SearchRequestSchema>,
+): Promise<SearchResult> {
+  const text = checked(SearchRequestSchema, request, '').q.trim()
+  const runIds = (await findRunIds(database, text)) ?? []
+  const items: Found[] = runIds.map((runId) => {
+    const isExact = runId === text.toLowerCase()
+    return { kind: 'run', ids: null, runId, name: null, isExact }
+  })
+  const salt = emails === 'hash' ? (await privacy.salt.one(database)).salt : null
+  const by = { text, emails, emailHash: salt && hashEmail(salt, text) }
+  const notes = notesOn(text, emails)
+  // A transaction with its own time limit.
+  await rolledBack(database, (client) => findThings(client, by, { items, notes }))
+  return { items: items.toSorted((a, b) => Number(b.isExact) - Number(a.isExact)), notes }
 }
 
 function notesOn(text: string, emails: Settings['privacyEmail']): string[] {

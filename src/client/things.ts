@@ -15,10 +15,10 @@ import {
   THING_SCHEMAS,
   ThingRequestSchema,
 } from '../documents/thing.ts'
-import type { Thing, ThingAction, ThingIds, ThingKind } from '../documents/thing.ts'
-import type { CollabSync, Parts } from './collab-sync.ts'
+import type { Thing, ThingAction, ThingIds, ThingKind, ThingRequest } from '../documents/thing.ts'
 import { describeCatalogChange, lifeEntry, versionEntry } from './life.ts'
 import { readPage } from './listings.ts'
+import type { Parts } from './parts.ts'
 import { readSchedule } from './schedule.ts'
 
 type Scope = RowOf<typeof things.scope>
@@ -27,19 +27,16 @@ type Request = z.output<typeof ThingRequestSchema>
 /** Entries per page. */
 const LIMIT_DEFAULT = 20
 
-/** Reads what is stored about a thing. */
-export function thingsOn(
+/** Reads what is stored about a thing; null if nothing is. @throws UsageError for IDs that name no thing */
+export async function getThing(
   parts: Pick<Parts, 'database' | 'settings'>,
-): Pick<CollabSync, 'getThing'> {
-  return {
-    async getThing(given) {
-      const request = checked(ThingRequestSchema, given, '')
-      const kind = kindOf(request)
-      if (kind === null) throw new Error('The schema refuses these ids.')
-      const scope = await things.scope.first(parts.database, scopeIdsOf(request))
-      return scope === undefined ? null : readThing(parts, { kind, scope, request })
-    },
-  }
+  given: ThingRequest,
+): Promise<Thing | null> {
+  const request = checked(ThingRequestSchema, given, '')
+  const kind = kindOf(request)
+  if (kind === null) throw new Error('The schema refuses these ids.')
+  const scope = await things.scope.first(parts.database, scopeIdsOf(request))
+  return scope === undefined ? null : readThing(parts, { kind, scope, request })
 }
 
 interface ThingQuery {
@@ -281,7 +278,7 @@ async function readLife(database: Database, { kind, scope, request }: ThingQuery
       name: 'life',
       member: 'lifeCursor',
       key: EntryKey,
-      read: (_, after, max) => {
+      read: (after, max) => {
         const [beforeUs, beforeId] = after ?? [null, null]
         return things.life.all(database, { ...of, beforeUs, beforeId, limit: max })
       },
@@ -299,7 +296,7 @@ async function readVersions(database: Database, { scope, request }: ThingQuery) 
       name: 'versions',
       member: 'lifeCursor',
       key: z.int(),
-      read: (_, beforeVersion, max) =>
+      read: (beforeVersion, max) =>
         things.lifeOfComment.all(database, {
           annotationKey: scope.key,
           commentId,
@@ -323,7 +320,7 @@ async function readBeneath(database: Database, { kind, scope, request }: ThingQu
       name: 'beneath',
       member: 'beneathCursor',
       key: EntryKey,
-      read: (_, after, max) => {
+      read: (after, max) => {
         const [afterPlace, afterId] = after ?? [null, null]
         return things.beneath.all(database, {
           ...scopeIdsOf(request),

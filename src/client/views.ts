@@ -261,7 +261,7 @@ export interface ReportingCommentsWithDeleted<V extends Values = PgValues> {
   written_not_before: V['timestamptz'] | null
 }
 
-/** Counts by organization and level of what was checked and how recently. known = fresh + stale + held + never_synced. */
+/** Counts by organization, level and operation of what was checked and how recently. known = fresh + stale + held + never_synced. */
 export interface ReportingCoverage<V extends Values = PgValues> {
   /** The service's organizationId. */
   organization_id: string | null
@@ -283,6 +283,8 @@ export interface ReportingCoverage<V extends Values = PgValues> {
   not_in_catalog: V['bigint'] | null
   /** An operator refused a removal. Also counted as fresh, stale, held or never_synced. At level user: users whose removal was refused. */
   refused: V['bigint'] | null
+  /** What was checked: users or comments. */
+  operation: string | null
 }
 
 /** The last 400 days in REPORT_TZ, including today. Join it so that charts show days without rows as 0. */
@@ -379,10 +381,10 @@ export interface ReportingEditsAndDeletions<V extends Values = PgValues> {
   in_catalog: boolean | null
 }
 
-/** One row per organization, user group, document and annotation of the catalog, with its last successful check. */
+/** One row per scope of the catalog (an operation of an organization, user group, document or annotation), with its last successful check. */
 export interface ReportingFreshness<V extends Values = PgValues> {
   /** What the row describes: organization, user group, document or annotation. */
-  level: string | null
+  level: string
   /** The service's organizationId. */
   organization_id: string
   /** The service's documentId, for documents and annotations. */
@@ -405,6 +407,8 @@ export interface ReportingFreshness<V extends Values = PgValues> {
   document_name: string | null
   /** The user group's display name; null if none. */
   user_group_name: string | null
+  /** What was checked: users or comments. */
+  operation: string
 }
 
 /** One row per stay of a user in a document or user group, including past stays. */

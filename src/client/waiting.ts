@@ -2,14 +2,8 @@ import type * as z from 'zod'
 import { AttentionByKindSchema } from '../documents/attention.ts'
 import type { AttentionByKind } from '../documents/attention.ts'
 import { checked } from '../documents/check.ts'
-import {
-  AcceptHeldSchema,
-  HeldIdSchema,
-  MISSING_NAMED,
-  RefuseHeldSchema,
-  SetAsideBySchema,
-} from '../documents/waiting.ts'
-import type { Held, RejectedChoice } from '../documents/waiting.ts'
+import { HeldIdSchema, MISSING_NAMED, SetAsideBySchema } from '../documents/waiting.ts'
+import type { AcceptHeldSchema, Held, RejectedChoice } from '../documents/waiting.ts'
 import { UsageError } from '../base/errors.ts'
 import { noteAction } from '../core/database/actions.ts'
 import { transaction } from '../core/database/pool.ts'
@@ -21,7 +15,7 @@ import * as pages from '../core/database/statements/pages.ts'
 import * as rejected from '../core/database/statements/rejected.ts'
 import { decideHeld } from '../core/sync/held.ts'
 import type { HeldDecision } from '../core/sync/held.ts'
-import type { CollabSync, Parts } from './collab-sync.ts'
+import type { Parts } from './parts.ts'
 
 /** Open problems by kind, most urgent first. */
 export async function readAttention(database: Database): Promise<AttentionByKind[]> {
@@ -128,32 +122,13 @@ export async function resolveRejected(
   })
 }
 
-export function settlingOn({
-  database,
-  by,
-}: Parts): Pick<CollabSync, 'acceptHeld' | 'refuseHeld' | 'setAsideRejectedRecords'> {
-  const decide = (
-    heldId: number,
-    resolution: HeldDecision['resolution'],
-    { runId, reason }: z.output<typeof AcceptHeldSchema>,
-  ) => {
-    const choice = { heldId: checked(HeldIdSchema, heldId, 'heldId'), runId: runId ?? null }
-    const decision = { resolution, by, reason: reason ?? null }
-    return decideHeld({ database }, choice, decision)
-  }
-  return {
-    async acceptHeld(heldId, request = {}) {
-      const given = checked(AcceptHeldSchema, request, '')
-      const { runId, people } = await decide(heldId, 'accepted', given)
-      return { runId, accepted: 1, removed: people }
-    },
-    async refuseHeld(heldId, request) {
-      const given = checked(RefuseHeldSchema, request, '')
-      const { runId, people } = await decide(heldId, 'refused', given)
-      return { runId, refused: 1, kept: people }
-    },
-    async setAsideRejectedRecords(choice, { reason }) {
-      return { changed: await resolveRejected(database, choice, { by, reason }) }
-    },
-  }
+/** Decides about a held listing. @throws UsageError if it is no longer held */
+export async function decide(
+  { database, by }: Pick<Parts, 'database' | 'by'>,
+  request: { heldId: number } & z.output<typeof AcceptHeldSchema>,
+  resolution: HeldDecision['resolution'],
+) {
+  const { runId = null, reason = null } = request
+  const heldId = checked(HeldIdSchema, request.heldId, 'heldId')
+  return decideHeld({ database }, { heldId, runId }, { resolution, by, reason })
 }

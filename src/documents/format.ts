@@ -1,5 +1,4 @@
 import { STATUS_CODES } from 'node:http'
-import type { AttentionByKind } from './attention.ts'
 import type { Freshness } from './freshness.ts'
 import type { Failure, FailuresByState, Run, RunDetails } from './run.ts'
 import { describeScope } from './scope.ts'
@@ -16,16 +15,6 @@ export function count(n: number): string {
 export function counted(n: number, noun: string): string {
   if (n !== 1 && noun === 'person') return `${count(n)} people`
   return `${count(n)} ${noun}${n === 1 ? '' : 's'}`
-}
-
-/** `acme (8), globex (3) and 2 more`: organizations with their counts, the highest first. */
-export function describeOrganizations({
-  organizations,
-  first,
-}: Pick<AttentionByKind, 'organizations' | 'first'>): string {
-  const named = first.map(({ organizationId, count: n }) => `${organizationId} (${count(n)})`)
-  const more = organizations - first.length
-  return `${named.join(', ')}${more > 0 ? ` and ${count(more)} more` : ''}`
 }
 
 /** `340 ms`, `12.3 s`, `3 min 05 s`, `2 h 03 min`, `4 days`. */
@@ -48,6 +37,12 @@ export function roughAge(ms: number): string {
   const hours = Math.floor(minutes / 60)
   if (hours < 6) return `${hours} h ${minutes % 60} min`
   return hours < 48 ? `${hours} h` : `${Math.floor(hours / 24)} days`
+}
+
+/** How long ago a time was, or in how long it will be. */
+export function ago(date: Date): string {
+  const ms = Date.now() - date.getTime()
+  return ms >= 0 ? `${roughAge(ms)} ago` : `in ${roughAge(-ms)}`
 }
 
 /** ISO 8601 in UTC to the second, with a space: `2025-11-03 12:00:00Z`. */
@@ -120,6 +115,16 @@ export function describeRemoval(of: Omit<HeldListing, 'firstMissingUserIds'>): s
       ? `Their removal has been held since ${time(of.at)} and waits for a decision.`
       : `${of.decidedBy} refused their removal at ${time(of.decidedAt)}${why}.`
   return `The response contained ${counted(of.usersReturned, 'user')}; ${count(of.usersMissing)} of ${counted(of.usersBefore, 'stored user')} were missing. ${decision}`
+}
+
+/** The name of a listing, such as `document plan of acme`. */
+export function listingName(
+  listing: Pick<HeldListing, 'kind' | 'organizationId' | 'documentId' | 'organizationUserGroupId'>,
+): string {
+  const { organizationId, documentId, organizationUserGroupId } = listing
+  if (listing.kind === 'document') return `document ${documentId} of ${organizationId}`
+  if (listing.kind === 'group') return `user group ${organizationUserGroupId} of ${organizationId}`
+  return `organization ${organizationId}`
 }
 
 /** Describes refused removals. */

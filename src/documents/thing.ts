@@ -276,7 +276,7 @@ export const THING_SCHEMAS = {
 /** Everything that is stored about a thing. */
 export type Thing = z.output<(typeof THING_SCHEMAS)[ThingKind]>
 
-export type FactValue = string | number | boolean | Date | readonly string[]
+type FactValue = string | number | boolean | Date | readonly string[]
 
 /** The facts of a thing that have a value. */
 export function factsOf({ kind, facts }: Thing): [label: string, value: FactValue, name: string][] {

@@ -74,12 +74,6 @@ export const SYNC_ROWS = inGroup('sync', {
     default: '5',
     meaning: 'Retries of a failed call.',
   },
-  retryAfterMaxMs: {
-    name: 'SYNC_RETRY_AFTER_MAX_MS',
-    parse: parse.wholeNumber(0, 86_400_000),
-    default: '120000',
-    meaning: 'Maximum wait for a Retry-After of the service, in milliseconds.',
-  },
   throttledMaxMs: {
     name: 'SYNC_THROTTLED_MAX_MS',
     parse: parse.wholeNumber(0, 86_400_000),

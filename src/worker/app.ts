@@ -18,6 +18,7 @@ import type { RateLimitOptions } from '../core/rate-limit/limiter.ts'
 import { postgresStore, redisStore } from '../core/rate-limit/stores.ts'
 import { followLowest } from '../core/rate-limit/lowest.ts'
 import { openCollabApi } from '../core/service/client.ts'
+import { RETRY_AFTER_MAX_MS } from '../core/service/health.ts'
 import type { CallReport } from '../core/service/client.ts'
 import type { SharedRateLimit } from '../core/service/wait.ts'
 import type { ServiceSettings } from '../settings/settings.ts'
@@ -103,6 +104,7 @@ function createApp(
   const problems: WorkerProblems = { queue: null, service: null }
   const collabApi = openCollabApi({
     ...settings,
+    retryAfterMaxMs: RETRY_AFTER_MAX_MS,
     sharedRateLimit: rateLimit.shared,
     onReach(problem) {
       problems.service = problem

@@ -120,6 +120,24 @@ test('doctor and status report open problems', async () => {
   )
 })
 
+test('status names a worker that is frozen inside a transaction', async () => {
+  const session = await database.pool.connect()
+  try {
+    await session.query(`set application_name = 'collab-sync frozen'`)
+    await session.query('begin; select 1')
+    await database.pool.query(
+      `insert into sync.workers (worker_id, application_name, started_at, heartbeat_at, calls_in_flight, calls_limit)
+       values ('host:3:frozen', 'collab-sync frozen', now(), now() - interval '1 minute', 0, 8)`,
+    )
+    expect((await command.run(['status'], settings)).stdout).toContain(
+      'host:3:frozen has no heartbeat and an open transaction',
+    )
+  } finally {
+    session.release(true)
+    await database.pool.query('delete from sync.workers')
+  }
+})
+
 test('refused credentials end a run, verify and a dry run with exit code 1 and no secret', async () => {
   await standIn.control({ authToken: 'a-newer-token' })
   for (const args of [['verify'], ['run'], ['run', '--dry-run']]) {

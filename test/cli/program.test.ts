@@ -50,7 +50,13 @@ test('every module of src/cli/commands is loaded by a command', () => {
 
 test('a long cell is wrapped between words, and nothing of it is lost', () => {
   const message = 'Get Users of organizationId "acme" failed: HTTP 501, Unsupported method'
-  const lines = table([{ head: 'n' }, { head: 'message', width: 30 }], [['1', message]]).split('\n')
+  const lines = table<string>(
+    [
+      ['n', () => '1'],
+      ['message', (text) => text, 'wrapped', 30],
+    ],
+    [message],
+  ).split('\n')
   expect(lines.length).toBeGreaterThan(3)
   const cells = lines.slice(1).map((line) => line.slice(3).trim())
   expect(cells.filter((cell) => cell !== '').join(' ')).toBe(message)

@@ -164,10 +164,10 @@ test('the printed commands lead to the next pages, down to the last', async () =
       const { stdout, code } = await show(...args)
       expect(code).toBe(0)
       const lines = stdout.split('\n')
-      const first = option === '--life' ? /^Events/ : /^Contains/
+      const first = option === '--life' ? /^Events/ : /^User groups and documents/
       const part = lines.slice(lines.findIndex((line) => first.test(line)) + 1)
       const next = lines.find((line) => line.includes(`${option} `))
-      found.push(...part.filter((line) => /^ {2}(\d{4}-|Document|User)/.test(line)))
+      found.push(...part.filter((line) => /^ {2}(\d{4}-|.* (Document|User group) )/.test(line)))
       args = next === undefined ? null : argsIn(next)
     }
   }

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createEmptyDatabase, createTestDatabase } from '../helpers/database.ts'
@@ -26,6 +26,17 @@ beforeAll(async () => {
 afterAll(async () => {
   await database.drop()
   await command.remove()
+})
+
+test.each([
+  [[], 'docs/DICTIONARY.md'],
+  [['--format', 'dbt'], 'sql/dbt/models/sources.yml'],
+])('dictionary %j prints %s of the package, and needs no database', async (args, page) => {
+  expect(await command.run(['dictionary', ...args], { DATABASE_URL: 'no address' })).toEqual({
+    code: 0,
+    stdout: await readFile(page, 'utf8'),
+    stderr: '',
+  })
 })
 
 describe('wrong use ends with 2, one sentence on stderr and nothing on stdout', () => {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { CollabSync } from '../../src/client/collab-sync.ts'
-import { collabSyncOn } from '../../src/client/open-collab-sync.ts'
+import { SharedCollabSync } from '../../src/client/collab-sync.ts'
 import { migrate } from '../../src/core/database/migrate.ts'
 import { openDatabase } from '../../src/core/database/pool.ts'
 import type { Database } from '../../src/core/database/pool.ts'
@@ -20,7 +20,7 @@ beforeEach(async () => {
   postgres = await openOwnPostgres()
   await migrate(postgres.url)
   database = openDatabase(postgres.url)
-  collabSync = collabSyncOn({
+  collabSync = new SharedCollabSync({
     database,
     // Nothing here gets as far as the queue.
     queue: undefined as unknown as JobQueue,

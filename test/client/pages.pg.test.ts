@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { CollabSync } from '../../src/client/collab-sync.ts'
-import { collabSyncOn } from '../../src/client/open-collab-sync.ts'
+import { SharedCollabSync } from '../../src/client/collab-sync.ts'
 import type { Page, PageRequest } from '../../src/documents/page.ts'
 import { UsageError } from '../../src/base/errors.ts'
 import { createLog } from '../../src/base/log.ts'
@@ -14,7 +14,7 @@ let collabSync: CollabSync
 
 beforeEach(async () => {
   database = await createTestDatabase()
-  collabSync = collabSyncOn({
+  collabSync = new SharedCollabSync({
     database: database.pool,
     // No listing asks the queue.
     queue: undefined as unknown as JobQueue,

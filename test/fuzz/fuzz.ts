@@ -1,6 +1,6 @@
 import fc from 'fast-check'
-import { MAX_IDS, WorldModel, keyOfScope } from './world-model.ts'
-import type { Difference } from './world-model.ts'
+import { Comparison, MAX_IDS, keyOfScope } from './compare.ts'
+import type { Difference } from './compare.ts'
 import { annotationCase, encoded, listingCase, renderById, renderListing } from './generate.ts'
 import type { Place, ScopeCase } from './generate.ts'
 import { MAX_BODY_BYTES, SMALL_LIMITS, limitCase } from './limits.ts'
@@ -12,7 +12,6 @@ import { openProgram } from './place.ts'
 import type { Program } from './place.ts'
 import { startService } from './service.ts'
 import type { Asked, Reply, Service } from './service.ts'
-import { readTables } from './tables.ts'
 
 /** What a fuzzer found so far. */
 export interface Findings {
@@ -93,7 +92,7 @@ export class Fuzzer {
       SYNC_MAX_IDS: String(MAX_IDS),
     })
     try {
-      const model = new WorldModel(this.#scopes, MAX_BODY_BYTES)
+      const model = new Comparison(this.#layout, MAX_BODY_BYTES)
       const answers = new Responses(this.#scopes, cases)
       for (let night = 0; night < nights; night++) {
         const found = await this.#night(program, model, answers, night)
@@ -115,13 +114,14 @@ export class Fuzzer {
 
   async #night(
     program: Program,
-    model: WorldModel,
+    model: Comparison,
     answers: Responses,
     night: number,
   ): Promise<readonly Difference[]> {
     const { findings } = this
     this.#service.exchanges.clear()
     this.#service.answer = (asked) => answers.of(asked, night)
+    const at = new Date()
     const callsBefore = this.#service.calls
     let runId: string
     try {
@@ -133,11 +133,11 @@ export class Fuzzer {
     }
     findings.bodies += this.#service.calls - callsBefore
     findings.runs += 1
-    const tables = await readTables(program.database, runId)
-    for (const { failures } of tables.scopes.values())
-      for (const { errorStatus } of failures)
-        if (errorStatus === 'worker_died') findings.workerDied += 1
-    return model.compare(this.#service.exchanges, tables, (what) => this.#count(what))
+    const { database } = program
+    const died = `select from sync.failures where run_id = $1 and error_status = 'worker_died'`
+    findings.workerDied += (await database.query(died, [runId])).rowCount ?? 0
+    const run = { database, runId, at }
+    return model.compare(this.#service.exchanges, run, (what) => this.#count(what))
   }
 }
 

@@ -43,7 +43,8 @@ export async function createCatalog(layout: Layout): Promise<TestDatabase> {
   return database
 }
 
-function* linesOf(layout: Layout): Generator<CatalogLine> {
+/** The catalog of a layout. */
+export function* linesOf(layout: Layout): Generator<CatalogLine> {
   for (const { organizationId, documentId, annotationId, groupId } of scopesOf(layout))
     yield {
       organizationId,

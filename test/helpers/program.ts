@@ -34,7 +34,7 @@ const BUILT = 'built'
 async function build(folder: string): Promise<void> {
   await cp(join(root, 'package.json'), join(folder, 'package.json'))
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
-  await symlink(join(root, 'sql'), join(folder, 'sql'))
+  for (const name of ['docs', 'sql']) await symlink(join(root, name), join(folder, name))
   await writeFile(
     join(folder, 'tsconfig.json'),
     JSON.stringify({

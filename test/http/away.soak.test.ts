@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { importCatalog } from '../../src/features/catalog/import.ts'
 import { listSource } from '../../src/features/catalog/lines.ts'
-import { collabSyncOn } from '../../src/client/open-collab-sync.ts'
+import { SharedCollabSync } from '../../src/client/collab-sync.ts'
 import { migrate } from '../../src/core/database/migrate.ts'
 import { openDatabase } from '../../src/core/database/pool.ts'
 import type { Database } from '../../src/core/database/pool.ts'
@@ -45,7 +45,14 @@ async function open(queuePlace: QueuePlace) {
   const log = createLog('silent')
   const database: Database = openDatabase(postgres.url)
   const queue = openQueueLate(queuePlace, log)
-  const collabSync = collabSyncOn({ database, queue, settings, log, by: 'a test', trigger: 'http' })
+  const collabSync = new SharedCollabSync({
+    database,
+    queue,
+    settings,
+    log,
+    by: 'a test',
+    trigger: 'http',
+  })
   const http = await startHttp({ settings, store: { database }, queue, collabSync, log })
   return {
     async ask(path: string, init: RequestInit = {}) {

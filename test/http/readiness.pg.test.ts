@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { collabSyncOn } from '../../src/client/open-collab-sync.ts'
+import { SharedCollabSync } from '../../src/client/collab-sync.ts'
 import { migrate } from '../../src/core/database/migrate.ts'
 import { createServer } from '../../src/http/server.ts'
 import type { HttpServer } from '../../src/http/server.ts'
@@ -26,7 +26,14 @@ beforeAll(async () => {
   const log = createLog('silent')
   const database = empty.pool
   queue = openQueueLate({ kind: 'postgres', url: empty.url }, log)
-  const collabSync = collabSyncOn({ database, queue, settings, log, by: 'a test', trigger: 'http' })
+  const collabSync = new SharedCollabSync({
+    database,
+    queue,
+    settings,
+    log,
+    by: 'a test',
+    trigger: 'http',
+  })
   server = await createServer({ settings, store: { database }, queue, collabSync, log })
 })
 afterAll(async () => {

@@ -1,5 +1,5 @@
 import type { App } from '../../src/worker/app.ts'
-import { collabSyncOn } from '../../src/client/open-collab-sync.ts'
+import { SharedCollabSync } from '../../src/client/collab-sync.ts'
 import { createServer } from '../../src/http/server.ts'
 import type { HttpParts, HttpServer } from '../../src/http/server.ts'
 import { startHttp } from '../../src/http/start-http.ts'
@@ -17,7 +17,7 @@ export function partsOf(app: App, token: string | undefined = TOKEN): HttpParts 
     settings: { ...settings, httpPort: 0, ...(token === undefined ? {} : { httpToken: token }) },
     store,
     queue,
-    collabSync: collabSyncOn({
+    collabSync: new SharedCollabSync({
       database,
       queue,
       settings,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { checkRefresh } from '../../src/cli/doctor/check-database.ts'
+import { checkDefinitions } from '../../src/cli/doctor/check-database.ts'
 import { refreshLines } from '../../src/cli/refresh-details.ts'
 import { readFreshness } from '../../src/client/freshness.ts'
 import { setDefinitions } from '../../src/core/database/definitions.ts'
@@ -27,7 +27,6 @@ test('where there is no refresh, nothing is said of it', async () => {
   const { pool } = live.database
   expect(await ask('select * from reporting.refresh_classes')).toEqual([])
   expect((await readFreshness(pool)).refresh).toBeNull()
-  expect(await checkRefresh(pool)).toEqual([])
 })
 
 test('each class is told with its threads, its looks of the last day and its passes', async () => {
@@ -61,7 +60,7 @@ test('each class is told with its threads, its looks of the last day and its pas
   expect(rows[7]).toMatchObject({ quiet_from: null, quiet_to: null, ...whole })
 })
 
-test('status, the document and doctor tell it in words', async () => {
+test('status and the document describe it in words', async () => {
   const { pool } = live.database
   const freshness = await readFreshness(pool)
   expect(FreshnessSchema.parse(freshness)).toEqual(freshness)
@@ -77,14 +76,6 @@ test('status, the document and doctor tell it in words', async () => {
   const [{ scopes } = {}] = await ask(SCOPES)
   expect(refresh.boundS).toBeCloseTo((1.09 * scopes) / 0.1)
   expect(text).toMatch(/With this budget, every scope is checked within \d+ min/)
-  const found = await checkRefresh(pool)
-  expect(found).toMatchObject([
-    {
-      check: 'refresh',
-      state: 'ok',
-      found: expect.stringMatching(/check every scope within \d+ min/),
-    },
-  ])
 })
 
 test('a pause and a budget that the catalog has outgrown are said', async () => {
@@ -99,5 +90,10 @@ test('a pause and a budget that the catalog has outgrown are said', async () => 
   expect(text).toMatch(
     /FRESHNESS_PROMISE=3d for \d+ scopes needs a REFRESH_BUDGET of [\d.]+ calls a second, and it is 0\.0001\./,
   )
-  expect(await checkRefresh(pool)).toMatchObject([{ check: 'refresh', state: 'fail' }])
+  const settings = { ...PROMISE, refreshBudget: 0.0001 }
+  expect(await checkDefinitions(pool, settings)).toMatchObject({
+    check: 'definitions',
+    state: 'fail',
+    found: refresh.fault,
+  })
 })

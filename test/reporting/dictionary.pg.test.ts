@@ -3,7 +3,7 @@ import { z } from 'zod'
 import * as reports from '../../src/core/database/statements/reports.ts'
 import { readDictionary } from '../../src/features/export/dictionary/dictionary.ts'
 import type { Dictionary } from '../../src/features/export/dictionary/dictionary.ts'
-import { dictionaryDbt, dictionaryMarkdown } from '../../src/features/export/dictionary/print.ts'
+import { dictionaryDbt, dictionaryMarkdown } from './dictionary-print.ts'
 import { createTestDatabase } from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'
 

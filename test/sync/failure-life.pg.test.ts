@@ -2,7 +2,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { jobs } from '../../jobs/index.ts'
 import type { App } from '../../src/worker/app.ts'
 import { addToCatalog, removeFromCatalog } from '../../src/features/catalog/change.ts'
-import { describeRun, failuresTable } from '../../src/cli/run-details.ts'
+import { FAILURE_COLUMNS } from '../../src/documents/columns.ts'
+import { table } from '../../src/cli/table.ts'
+import { describeRun } from '../../src/cli/run-details.ts'
 import { readRunDetails } from '../../src/client/run-reports.ts'
 import { places } from '../../src/demo/catalog.ts'
 import type { Place } from '../../src/demo/layout.ts'
@@ -356,7 +358,7 @@ test('failures are listed a page at a time', async () => {
   const rest = await onApp(app).listFailures({ runId, limit: 4, cursor: first.nextCursor ?? '' })
   expect([first.items.length, rest.items.length, rest.nextCursor]).toEqual([4, 2, null])
   for (const { annotationId } of six)
-    expect(failuresTable([...first.items, ...rest.items])).toContain(annotationId)
+    expect(table(FAILURE_COLUMNS, [...first.items, ...rest.items])).toContain(annotationId)
 })
 
 test('a day leads to its worst run, also if that is not the nightly one', async () => {

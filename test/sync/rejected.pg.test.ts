@@ -221,10 +221,10 @@ test('records and fields are counted apart, in the same words, on pages, in stat
   const page = async (path: string) => wordsOf(await pages.get(path))
   expect(await page(`/runs/${runId}`)).toContain(`The run rejected ${words}.`)
   expect(await page('/')).toContain(sentence)
-  const listed = await page('/held')
-  for (const noun of ['Record', 'Field of a stored record']) {
-    expect(listed.split(`${noun}, ID `)).toHaveLength(3)
-    expect(status).toContain(` ${noun.toLowerCase()} `)
+  const { text: listed } = await pages.get('/held')
+  for (const noun of ['record', 'field of a stored record']) {
+    expect(listed.split(`>${noun}<`)).toHaveLength(3)
+    expect(status).toContain(` ${noun} `)
   }
   await pages.close()
 })

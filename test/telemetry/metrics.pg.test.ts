@@ -29,10 +29,7 @@ let workerText: string
 let serveText: string
 
 beforeAll(async () => {
-  live = await openLive('postgres', {
-    world: { usersPerOrganization: 20 },
-    settings: { SYNC_RETRY_AFTER_MAX_MS: '100' },
-  })
+  live = await openLive('postgres', { world: { usersPerOrganization: 20 } })
   await live.importCatalog()
   const [place] = [...places(live.world)]
   live.standIn.setFaults([

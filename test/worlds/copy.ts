@@ -9,8 +9,11 @@ import type { Comment } from '../../src/demo/comments.ts'
 import type { Place } from '../../src/demo/layout.ts'
 import type { Scope } from '../../src/documents/scope.ts'
 import { eraseUser } from '../../src/features/privacy/erase/erase-user.ts'
+import { readJson } from '../fuzz/exact-json.ts'
+import type { JsonArray } from '../fuzz/exact-json.ts'
 import { openProgram } from '../fuzz/place.ts'
 import type { Program } from '../fuzz/place.ts'
+import type { ServiceResponse } from '../fuzz/response-model.ts'
 import { createEmptyDatabase } from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'
 import type { LoggedCall } from '../service/call-log.ts'
@@ -135,7 +138,7 @@ export class Copy {
       const byId = (id: number): Comment | null =>
         live.find(({ commentId }) => commentId === id) ?? null
       const answered = isEmptied ? [] : (commentIds?.map(byId) ?? live)
-      return { place, commentIds, comments: isGood ? answered : null }
+      return { place, commentIds, response: responseOf(isGood ? answered : null) }
     }
     const groupId = (data as { organizationUserGroupIds?: string[] }).organizationUserGroupIds?.[0]
     const place = {
@@ -143,6 +146,14 @@ export class Copy {
       ...(documentId === undefined ? {} : { documentId }),
       ...(groupId === undefined ? {} : { groupId }),
     }
-    return { place, commentIds: null, users: isGood ? membersOf(this.#life.world, place) : null }
+    const users = isGood ? membersOf(this.#life.world, place) : null
+    return { place, commentIds: null, response: responseOf(users) }
   }
+}
+
+/** @param records null if the call failed */
+function responseOf(records: readonly unknown[] | null): ServiceResponse {
+  if (records === null) return { kind: 'failed', httpStatus: null, errorStatus: null }
+  const text = JSON.stringify(records)
+  return { kind: 'data', items: (readJson(text) as JsonArray).items, text, paged: false }
 }

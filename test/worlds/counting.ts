@@ -78,8 +78,13 @@ export function organizationOf({ place }: KnownComment): string {
   return place.organizationId
 }
 
-export function authorOf({ author }: KnownComment): string {
-  return author.userId
+export function authorOf({ shown }: KnownComment): string {
+  return shown.authorUserId as string
+}
+
+/** A time as the tables have it. */
+export function dateOf(time: string | null): Date | null {
+  return time === null ? null : new Date(time)
 }
 
 /** Every thread that was ever in the catalog. */
@@ -100,8 +105,8 @@ export function threads(asked: Asked) {
     })
 }
 
-export function hoursBetween(from: string, to: string | Date): number {
-  return inHours(new Date(to).getTime() - Date.parse(from))
+export function hoursBetween(from: string | null, to: string | Date | null): number {
+  return inHours(new Date(to as string).getTime() - Date.parse(from as string))
 }
 
 /** Rounds half up, even if the binary fraction is slightly less than half. */
@@ -248,7 +253,7 @@ export function median(list: readonly number[]): number {
 }
 
 export function dayOf({ zone }: Asked, { writtenAt }: KnownComment): string {
-  return dayIn(zone, writtenAt)
+  return dayIn(zone, writtenAt as string)
 }
 
 export function dayIn(zone: string, time: string): string {

@@ -151,7 +151,7 @@ export class Life {
       case 'restore':
         return this.#change(kind, this.#place(organizationId))
       case 'rename':
-        return this.#name(organizationId, this.#random.pick(this.#users(organizationId)))
+        return this.#rename(organizationId, this.#random.pick(this.#users(organizationId)))
       case 'leaveOrganization':
         return this.#leaveOrganization(organizationId)
       case 'comeBack':
@@ -208,7 +208,10 @@ export class Life {
       return this.#put(place, { live: [...live, comment], deleted: others(deleted) })
     }
     if (this.#random.next() < 0.6) comment.status = this.#random.pick(STATUSES)
-    else comment.commentText = `${old.commentText} again`
+    else {
+      comment.commentText = `${old.commentText} again`
+      comment.commentHtml = htmlOf(comment.commentText)
+    }
     if (this.#random.next() < 0.1) comment.type = `type-${this.#random.below(3)}`
     this.#put(place, { live: live.map((one) => (one === old ? comment : one)), deleted })
   }
@@ -218,6 +221,13 @@ export class Life {
     const members = this.world.documentUsers(organizationId, documentId) ?? []
     if (members.length > 0 && this.#random.next() < 0.93) return summary(this.#random.pick(members))
     return { userId: 'former-0', name: `Former ${organizationId} ${this.#random.below(4)}` }
+  }
+
+  /** Every third time, only an undocumented field changes. */
+  #rename(organizationId: string, user: User): void {
+    if (this.#names % 3 > 0) return this.#name(organizationId, user)
+    const photoUrl = `https://img.example/${++this.#names}.png`
+    this.world.putUser(organizationId, { ...user, photoUrl })
   }
 
   /** Gives the user a new name, which no user had before. */

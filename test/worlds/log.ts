@@ -1,8 +1,7 @@
 import type { CatalogLine } from '../../src/demo/catalog.ts'
-import type { Comment } from '../../src/demo/comments.ts'
 import type { Place } from '../../src/demo/layout.ts'
-import type { User } from '../../src/demo/people.ts'
 import type { Scope } from '../../src/documents/scope.ts'
+import type { ServiceResponse } from '../fuzz/response-model.ts'
 
 /** A listing of users: the organization's own if there is no other ID. */
 export interface Listing {
@@ -11,12 +10,11 @@ export interface Listing {
   readonly groupId?: string
 }
 
-/** One call with its records, which are null if it failed. */
+/** One call with its response. */
 export interface Call {
   readonly place: Listing & Partial<Place>
   readonly commentIds: readonly number[] | null
-  readonly comments?: readonly (Comment | null)[] | null
-  readonly users?: readonly User[] | null
+  readonly response: ServiceResponse
 }
 
 /** What was done to one database, with the calls that it caused. */

@@ -36,15 +36,18 @@ export const peopleViews: Readonly<Record<string, View>> = {
       }),
   },
   'collab.users': {
-    columns: `organization_id, user_id, name, email, listed, removed_at, ${MARKS}`,
+    columns: `organization_id, user_id, name, email, raw, listed, first_seen_at, removed_at, removal_held_since is not null, ${MARKS}`,
     rows: (asked) =>
       people(asked).map(({ person, now, own }) => [
         person.organizationId,
         person.userId,
         now.name,
         now.email,
+        person.raw,
         now.listed,
+        person.firstSeenAt,
         now.leftAt,
+        own.held.includes(person.userId),
         ...marksOf(asked, own),
       ]),
   },
@@ -97,7 +100,7 @@ export const peopleViews: Readonly<Record<string, View>> = {
 /** The last membership of each user in each listing of a kind. */
 function membersView(kind: string, id: string): View {
   return {
-    columns: `organization_id, ${id}, user_id, removed_at, ${MARKS}`,
+    columns: `organization_id, ${id}, user_id, first_seen_at, removed_at, removal_held_since is not null, ${MARKS}`,
     rows: ({ known, ...asked }) =>
       groups(
         known.stays.filter(({ listing }) => listing.level === kind),
@@ -107,8 +110,9 @@ function membersView(kind: string, id: string): View {
           userId,
         ],
       ).map(([key, stays]) => {
-        const { until, listing } = stays.at(-1) as Stay
-        return [...key, until, ...marksOf({ known, ...asked }, listing)]
+        const { userId, firstSeenAt, until, listing } = stays.at(-1) as Stay
+        const isHeld = until === null && listing.held.includes(userId)
+        return [...key, firstSeenAt, until, isHeld, ...marksOf({ known, ...asked }, listing)]
       }),
   }
 }

@@ -1,5 +1,7 @@
 import { rolledBack } from '../../src/core/database/pool.ts'
 import type { Database } from '../../src/core/database/pool.ts'
+import { canonical, readJson } from '../fuzz/exact-json.ts'
+import type { Json } from '../fuzz/exact-json.ts'
 import type { Asked, View } from './counting.ts'
 import { views, viewsAt } from './views.ts'
 
@@ -41,12 +43,14 @@ function only(rows: readonly string[], others: readonly string[]): string {
   return (left.length > 0 ? left : rows).slice(0, 20).join(' ')
 }
 
-async function rowsOf(
+/** Rows as collab_reader reads them. A time of a run or an erasure becomes the time at which that began. */
+export async function rowsOf(
   database: Database,
   sql: string,
   times: readonly Date[],
 ): Promise<unknown[][]> {
   const { rows } = await rolledBack(database, async (client) => {
+    await client.query('set local timezone = utc')
     await client.query('set local role collab_reader')
     return client.query<unknown[]>({
       text: sql,
@@ -60,6 +64,7 @@ async function rowsOf(
 function parsed(type: number, text: string): unknown {
   if (NUMBERS.includes(type)) return Number(text)
   if (type === 16) return text === 't'
+  if (type === 3802) return canonical(readJson(text) as Json)
   return type === 1184 ? new Date(`${text.replace(' ', 'T')}:00`) : text
 }
 

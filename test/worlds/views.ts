@@ -3,6 +3,7 @@ import {
   authorOf,
   covered,
   current,
+  dateOf,
   dayIn,
   dayOf,
   distinct,
@@ -26,6 +27,8 @@ import {
   unchecked,
   values,
 } from './counting.ts'
+import type { Place } from '../../src/demo/layout.ts'
+import type { ModelComment } from '../fuzz/record-model.ts'
 import type { Asked, Row, View } from './counting.ts'
 import type { KnownComment, Version } from './knowledge.ts'
 import { peopleViews } from './people-views.ts'
@@ -33,45 +36,89 @@ import { peopleViews } from './people-views.ts'
 const COMMENT = 'organization_id, document_id, annotation_id, comment_id'
 const TOTAL_MARKS = `${MARKS}, stale_annotations`
 
-const versions: View = {
-  columns: `${COMMENT}, version, change, comment_text, status, last_updated, valid_from, valid_to, ${MARKS}`,
-  rows: (asked) =>
-    everyComment(asked).flatMap((comment) =>
-      comment.versions.map(({ number, change, text, status, lastUpdated, from, until }) => [
-        ...keyOf(comment),
-        number,
-        change,
-        text,
-        status,
-        new Date(lastUpdated),
-        from,
-        until,
-        ...marksOf(asked, comment.thread),
-      ]),
-    ),
+/** The report of versions has no HTML. */
+function versionsView(column: 'html' | null): View {
+  return {
+    columns: `${COMMENT}, version, change, comment_text, ${column ? 'comment_html' : 'null'}, status, type, last_updated,
+      valid_from, valid_to, ${MARKS}`,
+    rows: (asked) =>
+      everyComment(asked).flatMap((comment) =>
+        comment.versions.map(
+          ({ number, change, text, html, status, type, lastUpdated, from, until }) => [
+            ...keyOf(comment),
+            number,
+            change,
+            text,
+            column && html,
+            status,
+            type,
+            dateOf(lastUpdated),
+            from,
+            until,
+            ...marksOf(asked, comment.thread),
+          ],
+        ),
+      ),
+  }
+}
+
+/** The columns of a comment that are received. */
+export function columnsOf(place: Place, comment: ModelComment): Row {
+  const { commentId, text, html, authorUserId, authorName, authorEmail, status, type } = comment
+  const lastUpdated = comment.lastUpdated === null ? null : new Date(comment.lastUpdated)
+  return [
+    place.organizationId,
+    place.documentId,
+    place.annotationId,
+    commentId,
+    text,
+    html,
+    authorUserId,
+    authorName,
+    authorEmail,
+    status,
+    type,
+    lastUpdated,
+    comment.raw,
+  ]
 }
 
 /** What each view must show, counted row by row. */
 export const views: Readonly<Record<string, View>> = {
   ...peopleViews,
+  'collab.comments': {
+    columns: `${COMMENT}, comment_text, comment_html, author_user_id, author_name, author_email, status, type, last_updated,
+      raw, first_seen_at, changed_at, deleted_at, written_at, written_at_is_exact, written_not_before, ${MARKS}`,
+    rows: (asked) =>
+      everyComment(asked).map((comment) => [
+        ...columnsOf(comment.place, comment.shown),
+        comment.firstSeenAt,
+        comment.changedAt,
+        isDeleted(comment) ? current(comment).from : null,
+        dateOf(comment.writtenAt),
+        comment.isExact,
+        comment.isExact ? null : comment.notBefore,
+        ...marksOf(asked, comment.thread),
+      ]),
+  },
   'reporting.comments': {
     columns: `${COMMENT}, author_user_id, author_name, comment_text, status, type, last_updated, author_name_then,
       author_email_then, written_at, written_at_is_exact, written_not_before, ${MARKS}`,
     rows: (asked) =>
       live(asked).map((comment) => {
         const { text, status, type, lastUpdated } = current(comment)
-        const { author, thread, writtenAt, isExact } = comment
+        const { shown, thread, writtenAt, isExact } = comment
         return [
           ...keyOf(comment),
-          author.userId,
-          nameOf(asked, organizationOf(comment), author.userId),
+          shown.authorUserId,
+          nameOf(asked, organizationOf(comment), authorOf(comment)),
           text,
           status,
           type,
-          new Date(lastUpdated),
-          author.name,
-          author.email,
-          new Date(writtenAt),
+          dateOf(lastUpdated),
+          shown.authorName,
+          shown.authorEmail,
+          dateOf(writtenAt),
           isExact,
           isExact ? null : comment.notBefore,
           ...marksOf(asked, thread),
@@ -85,13 +132,13 @@ export const views: Readonly<Record<string, View>> = {
         ...keyOf(comment),
         current(comment).text,
         isDeleted(comment),
-        new Date(comment.writtenAt),
+        dateOf(comment.writtenAt),
         comment.changedAt,
         ...marksOf(asked, comment.thread),
       ]),
   },
-  'reporting.comment_history': versions,
-  'collab.comment_versions': versions,
+  'reporting.comment_history': versionsView(null),
+  'collab.comment_versions': versionsView('html'),
   'reporting.comment_activity_daily': {
     columns: `organization_id, day, comments, authors, annotations, comments_not_in_catalog, ${TOTAL_MARKS}`,
     rows: (asked) =>
@@ -241,15 +288,19 @@ export const views: Readonly<Record<string, View>> = {
   },
   'reporting.coverage': {
     columns:
-      'organization_id, level, known, fresh, stale, never_synced, failing, held, refused, not_in_catalog',
+      'organization_id, operation, level, known, fresh, stale, never_synced, failing, held, refused, not_in_catalog',
     rows: (asked) =>
       organizations(asked).flatMap((organization) =>
-        covered(asked, organization).map((counts) => [organization, ...counts]),
+        covered(asked, organization).map((counts) => [
+          organization,
+          counts[0] === 'annotation' ? 'comments' : 'users',
+          ...counts,
+        ]),
       ),
   },
   'reporting.freshness': {
     columns: `organization_id, document_id, annotation_id, organization_user_group_id, failing_since, organization_name,
-      document_name, user_group_name, checked_at, is_stale, true`,
+      document_name, user_group_name, operation, checked_at, is_stale, true`,
     rows: (asked) =>
       [...asked.known.scopes.values()]
         .filter(({ inCatalog }) => inCatalog)
@@ -264,6 +315,7 @@ export const views: Readonly<Record<string, View>> = {
             `Name of ${organizationId}`,
             documentId && `Name of ${documentId}`,
             groupId && `Name of ${groupId}`,
+            annotationId === null ? 'users' : 'comments',
             ...marksOf(asked, scope),
           ]
         }),
@@ -327,15 +379,15 @@ function delaysOf(asked: Asked, comment: KnownComment) {
     const isDated =
       version.change !== 'deleted' &&
       before !== undefined &&
-      before.lastUpdated < version.lastUpdated
-    const at = isDated ? version.lastUpdated : version.from.toISOString()
+      (before.lastUpdated as string) < (version.lastUpdated as string)
+    const at = isDated ? (version.lastUpdated as string) : version.from.toISOString()
     return [{ organization, day: dayIn(asked.zone, at), isDated }]
   })
   return comment.notBefore === null ? changes : [added, ...changes]
 }
 
 function msBetween(before: Version, after: Version): number {
-  return Date.parse(after.lastUpdated) - Date.parse(before.lastUpdated)
+  return Date.parse(after.lastUpdated as string) - Date.parse(before.lastUpdated as string)
 }
 
 function threadsOf(comments: readonly KnownComment[]): number {
@@ -344,7 +396,7 @@ function threadsOf(comments: readonly KnownComment[]): number {
 
 function latest(comments: readonly KnownComment[]): Date | null {
   const last = comments
-    .map(({ writtenAt }) => writtenAt)
+    .map(({ writtenAt }) => writtenAt as string)
     .toSorted()
     .at(-1)
   return last === undefined ? null : new Date(last)

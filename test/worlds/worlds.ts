@@ -65,6 +65,7 @@ export async function liveWorld(
       const differing = [
         ...(await differences(copy.database, asked, times)),
         ...(isWhole ? untold(asked, life.world) : []),
+        ...check.known.complaints.map(({ key, says }) => `${key}: ${says}`),
       ]
       const mode = check.member === null ? 'without the member' : 'with the member'
       found.push(...differing.map((one) => `seed ${seed}, ${what}, ${mode}: ${one}`))

@@ -2,6 +2,7 @@ import { decideImport } from '../../features/catalog/held-import.ts'
 import type { ImportDecision } from '../../features/catalog/held-import.ts'
 import type { Database } from '../../core/database/pool.ts'
 import * as holds from '../../core/database/statements/held.ts'
+import { HELD_COLUMNS } from '../../documents/columns.ts'
 import type { AcceptedHeld, HeldListing, RefusedHeld } from '../../documents/waiting.ts'
 import { UsageError } from '../../base/errors.ts'
 import { count, counted, describeHeld } from '../../documents/format.ts'
@@ -9,8 +10,8 @@ import { processUser } from '../../base/process-user.ts'
 import { countHeld, decideHeld, nothingHeld } from '../../core/sync/held.ts'
 import type { HeldChoice } from '../../core/sync/held.ts'
 import { note, print, printJson } from '../output.ts'
-import { heldTable } from '../run-details.ts'
 import { findRun } from '../requested-scope.ts'
+import { table } from '../table.ts'
 import { withTables } from '../with-store.ts'
 
 const REASON_MAX = 1000
@@ -101,7 +102,7 @@ function show(
   isDryRun = false,
 ): void {
   const say = isDryRun ? print : note
-  say(heldTable(held))
+  say(table(HELD_COLUMNS, held))
   for (const { heldId, usersMissing, firstMissingUserIds } of held) {
     const more = usersMissing - firstMissingUserIds.length
     const names = firstMissingUserIds.map((userId) => JSON.stringify(userId)).join(', ')

@@ -1,4 +1,4 @@
-import { runsOn } from '../../client/runs.ts'
+import { cancelRun, waitForRun } from '../../client/runs.ts'
 import { processUser } from '../../base/process-user.ts'
 import { printRun } from '../run-details.ts'
 import { findRun } from '../requested-scope.ts'
@@ -11,10 +11,9 @@ const PATIENCE_MS = 30_000
 export async function cancel(text: string, { json }: { json?: boolean }): Promise<number> {
   return withTables({ name: 'cancel' }, async ({ database }, { log }) => {
     const runId = await findRun(database, text)
-    const runs = runsOn({ database, log, by: processUser() })
-    await runs.cancelRun(runId)
+    await cancelRun({ database, log, by: processUser() }, runId)
     const signal = AbortSignal.timeout(PATIENCE_MS)
-    await runs.waitForRun(runId, { signal }).catch(() => {})
+    await waitForRun({ database }, runId, { signal }).catch(() => {})
     await printRun(database, runId, { json })
   })
 }

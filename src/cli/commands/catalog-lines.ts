@@ -1,13 +1,13 @@
 import { addToCatalog, isActiveLine, removeFromCatalog } from '../../features/catalog/change.ts'
 import type { ChangedBy } from '../../features/catalog/change.ts'
-import { listingsOn } from '../../client/listings.ts'
+import { listCatalog } from '../../client/listings.ts'
 import type { Database } from '../../core/database/pool.ts'
 import { linesOf } from '../../documents/catalog-line.ts'
 import type { CatalogChanges, CatalogEntry, CatalogLine } from '../../documents/catalog-line.ts'
+import type { Columns } from '../../documents/columns.ts'
 import { UsageError } from '../../base/errors.ts'
-import { count, time } from '../../documents/format.ts'
-import { note, paint, print, printJson } from '../output.ts'
-import { numberColumns, table } from '../table.ts'
+import { note, print, printJson } from '../output.ts'
+import { table } from '../table.ts'
 import { scopeOf } from '../requested-scope.ts'
 import type { ScopeOptions } from '../scope-options.ts'
 import { withTables } from '../with-store.ts'
@@ -66,14 +66,18 @@ async function change(
 }
 
 function describeChanges(changes: CatalogChanges): string {
-  const rows = KINDS.flatMap(([kind, name]) => {
-    const { added, reactivated, deactivated } = changes[kind]
-    const counts = [added, reactivated, deactivated]
-    return counts.some((each) => each > 0) ? [[name, ...counts.map(count)]] : []
-  })
-  if (rows.length === 0) return 'Nothing to change.'
-  return table(['', ...numberColumns('added', 'reactivated', 'deactivated')], rows)
+  const rows = KINDS.map(([kind, name]) => ({ name, ...changes[kind] })).filter(
+    (each) => each.added + each.reactivated + each.deactivated > 0,
+  )
+  return rows.length === 0 ? 'Nothing to change.' : table(CHANGE_COLUMNS, rows)
 }
+
+const CHANGE_COLUMNS: Columns<CatalogChanges[(typeof KINDS)[number][0]] & { name: string }> = [
+  ['', ({ name }) => name],
+  ['added', ({ added }) => added, 'number'],
+  ['reactivated', ({ reactivated }) => reactivated, 'number'],
+  ['deactivated', ({ deactivated }) => deactivated, 'number'],
+]
 
 /** `collab-sync catalog list`: the contents of a document or an organization, or all organizations. */
 export async function catalogList(options: {
@@ -84,30 +88,31 @@ export async function catalogList(options: {
   readonly json?: boolean
 }): Promise<number> {
   const { organization: organizationId, document: documentId, limit, cursor, json } = options
-  return withTables({ name: 'catalog list' }, async ({ database }) => {
-    const page = await listingsOn(database).listCatalog({
+  return withTables({ name: 'catalog list' }, async (store) => {
+    const page = await listCatalog(store, {
       limit,
       ...(organizationId !== undefined && { organizationId }),
       ...(documentId !== undefined && { documentId }),
       ...(cursor !== undefined && { cursor }),
     })
     if (json) return printJson(page)
-    const columns = ['', 'id', 'name', 'last good check', '']
-    print(page.items.length === 0 ? 'No entries.' : table(columns, page.items.map(rowOf)))
+    print(page.items.length === 0 ? 'No entries.' : table(ENTRY_COLUMNS, page.items))
     if (page.nextCursor !== null) note(`Next page: --cursor ${page.nextCursor}`)
   })
 }
 
-function rowOf(entry: CatalogEntry): string[] {
+const ENTRY_COLUMNS: Columns<CatalogEntry> = [
+  ['', (entry) => ownOf(entry)[0]],
+  ['ID', (entry) => ownOf(entry)[1], 'id', 200],
+  ['name', (entry) => ownOf(entry)[2], 'id', 200],
+  ['last good check', ({ checkedAt }) => checkedAt ?? 'never'],
+  ['', ({ active }) => (active ? null : { tone: 'warn', text: 'inactive' })],
+]
+
+function ownOf(entry: CatalogEntry): [kind: string, id: string, name: string | null] {
   const { organizationId, documentId, annotationId, organizationUserGroupId: groupId } = entry
-  const [kind, id, name] =
-    groupId !== null
-      ? ['user group', groupId, entry.organizationUserGroupName]
-      : annotationId !== null
-        ? ['annotation', annotationId, null]
-        : documentId !== null
-          ? ['document', documentId, entry.documentName]
-          : ['organization', organizationId, entry.organizationName]
-  const checked = entry.checkedAt === null ? paint.dim('never') : time(entry.checkedAt)
-  return [kind, id, name ?? '', checked, entry.active ? '' : paint.yellow('inactive')]
+  if (groupId !== null) return ['user group', groupId, entry.organizationUserGroupName]
+  if (annotationId !== null) return ['annotation', annotationId, null]
+  if (documentId !== null) return ['document', documentId, entry.documentName]
+  return ['organization', organizationId, entry.organizationName]
 }

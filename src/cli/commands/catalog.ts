@@ -11,13 +11,14 @@ import type { HeldImport } from '../../features/catalog/held-import.ts'
 import type { RowOf } from '../../core/database/statement.ts'
 import * as catalog from '../../core/database/statements/catalog.ts'
 import { UsageError } from '../../base/errors.ts'
-import { count, counted, scopePath, shorten, time } from '../../documents/format.ts'
+import { count, counted, scopePath } from '../../documents/format.ts'
+import type { Column, Columns } from '../../documents/columns.ts'
 import type { PageRequest } from '../../documents/page.ts'
 import { readPage } from '../../client/listings.ts'
 import type { Store } from '../../worker/store.ts'
 import { EXIT } from '../exit.ts'
-import { heading, note, paint, print, printJson, progressNotes } from '../output.ts'
-import { numberColumns, table } from '../table.ts'
+import { heading, note, print, printJson, progressNotes } from '../output.ts'
+import { table } from '../table.ts'
 import { withTables } from '../with-store.ts'
 
 /** The result of an import, and the size of the catalog afterwards. */
@@ -71,7 +72,7 @@ export async function catalogShow({
     const lacking = await readPage(request, {
       name: 'lacking',
       key: LackingKey,
-      read: (_, after, limit) => {
+      read: (after, limit) => {
         const [afterId, afterPosition] = after ?? [null, null]
         return catalog.listLacking.all(database, { afterId, afterPosition, limit })
       },
@@ -81,8 +82,8 @@ export async function catalogShow({
     if (json) return printJson({ ...size, imports, lacking: { ...lacking, items } })
     if (size.active.organizations === 0)
       return print('The catalog is empty. Fill it with: collab-sync catalog import FILE.')
-    print(table(['catalog', ...numberColumns('active', 'inactive')], rowsOf(size)))
-    if (imports.length > 0) print(`${heading('Imports')}\n${importsTable(imports)}`)
+    print(table(sizeColumns(size), KINDS))
+    if (imports.length > 0) print(`${heading('Imports')}\n${table(IMPORT_COLUMNS, imports)}`)
     if (items.length > 0)
       print(
         [heading('The held import lacks'), ...items.map((ids) => `  ${scopePath(ids)}`)].join('\n'),
@@ -150,40 +151,43 @@ function describeHeld(name: string, held: HeldImport, isDryRun: boolean): string
   return `${what} The import is held, and the catalog is unchanged. To apply it: collab-sync accept --catalog ${importId}. To discard it: collab-sync refuse --catalog ${importId}.`
 }
 
-function importsTable(imports: readonly RowOf<typeof catalog.recentImports>[]): string {
-  return table(
-    ['import', 'at', 'source', 'by', 'state', ...numberColumns('came', 'went'), ''],
-    imports.map((each) => [
-      String(each.importId),
-      time(each.lastSeenAt),
-      shorten(each.source, 30),
-      shorten(each.decidedBy ?? each.requestedBy, 30),
-      each.state === 'held' || each.state === 'failed' ? paint.yellow(each.state) : each.state,
-      count(each.came),
-      count(each.went),
-      each.problem ??
-        (each.lacking === null
-          ? ''
-          : `lacks ${count(each.lacking)} of ${counted(each.scopes ?? 0, 'scope')}`),
-    ]),
-  )
+const IMPORT_COLUMNS: Columns<RowOf<typeof catalog.recentImports>> = [
+  ['import', ({ importId }) => String(importId)],
+  ['at', ({ lastSeenAt }) => lastSeenAt],
+  ['source', ({ source }) => source, 'id', 30],
+  ['by', ({ decidedBy, requestedBy }) => decidedBy ?? requestedBy, 'id', 30],
+  ['state', ({ state: text }) => (/held|failed/.test(text) ? { tone: 'warn', text } : text)],
+  ['came', ({ came }) => came, 'number'],
+  ['went', ({ went }) => went, 'number'],
+  ['', describeProblem, 'id', 600],
+]
+
+function describeProblem({ problem, lacking, scopes }: RowOf<typeof catalog.recentImports>) {
+  if (problem !== null || lacking === null) return problem
+  return `lacks ${count(lacking)} of ${counted(scopes ?? 0, 'scope')}`
 }
+
+type Kind = (typeof KINDS)[number]
 
 const HEADS = ['added', 'reactivated', 'deactivated', 'renamed'] as const
 
 function describeImport(source: Pick<CatalogSource, 'name' | 'unit'>, done: Imported): string {
-  const rows = KINDS.map(([kind, name]) => [
-    name,
-    ...HEADS.map((head) => count(done[kind][head])),
-    count(done.catalog.active[kind]),
-  ])
+  const columns: Columns<Kind> = [
+    ['', ([, name]) => name],
+    ...HEADS.map((head): Column<Kind> => [head, ([kind]) => done[kind][head], 'number']),
+    ['now', ([kind]) => done.catalog.active[kind], 'number'],
+  ]
   return [
     `${counted(done.lines, source.unit)} of ${source.name} read.`,
     '',
-    table(['', ...numberColumns(...HEADS, 'now')], rows),
+    table(columns, KINDS),
   ].join('\n')
 }
 
-function rowsOf({ active, inactive }: CatalogSize): string[][] {
-  return KINDS.map(([kind, name]) => [name, count(active[kind]), count(inactive[kind])])
+function sizeColumns({ active, inactive }: CatalogSize): Columns<Kind> {
+  return [
+    ['catalog', ([, name]) => name],
+    ['active', ([kind]) => active[kind], 'number'],
+    ['inactive', ([kind]) => inactive[kind], 'number'],
+  ]
 }

@@ -1,10 +1,11 @@
-import * as definitions from '../../core/database/statements/definitions.ts'
+import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
 import { readDictionary } from '../../features/export/dictionary/dictionary.ts'
-import { dictionaryDbt, dictionaryMarkdown } from '../../features/export/dictionary/print.ts'
+import { EXIT } from '../exit.ts'
 import { print, printJson } from '../output.ts'
 import { withTables } from '../with-store.ts'
 
-/** `collab-sync dictionary`: prints the comments of all tables and views. */
+/** `collab-sync dictionary`: prints a page of the package, or the comments of the database as JSON. */
 export async function dictionary({
   format,
   json,
@@ -12,12 +13,12 @@ export async function dictionary({
   format: 'markdown' | 'json' | 'dbt'
   json?: boolean
 }): Promise<number> {
-  return withTables({ name: 'dictionary' }, async ({ database }) => {
-    const read = await readDictionary(database)
-    if (json || format === 'json') printJson(read)
-    else if (format === 'dbt') {
-      const { freshnessPromiseS } = await definitions.read.one(database)
-      print(dictionaryDbt(read, freshnessPromiseS).trimEnd())
-    } else print(dictionaryMarkdown(read).trimEnd())
-  })
+  if (json || format === 'json')
+    return withTables({ name: 'dictionary' }, async ({ database }) =>
+      printJson(await readDictionary(database)),
+    )
+  const page = format === 'dbt' ? '#sql/dbt/models/sources.yml' : '#docs/DICTIONARY.md'
+  const text = await readFile(fileURLToPath(import.meta.resolve(page)), 'utf8')
+  print(text.trimEnd())
+  return EXIT.done
 }

@@ -1,6 +1,7 @@
-import { listingsOn } from '../../client/listings.ts'
+import { listActions } from '../../client/listings.ts'
+import { ACTION_COLUMNS } from '../../documents/columns.ts'
 import { note, print, printJson } from '../output.ts'
-import { actionsTable } from '../run-details.ts'
+import { table } from '../table.ts'
 import { withTables } from '../with-store.ts'
 
 /** `collab-sync history`: actions of users and programs, newest first. */
@@ -10,10 +11,10 @@ export async function history(options: {
   readonly json?: boolean
 }): Promise<number> {
   const { json, ...request } = options
-  return withTables({ name: 'history' }, async ({ database }) => {
-    const page = await listingsOn(database).listActions(request)
+  return withTables({ name: 'history' }, async (store) => {
+    const page = await listActions(store, request)
     if (json) return printJson(page)
-    print(page.items.length === 0 ? 'There are no actions.' : actionsTable(page.items))
+    print(page.items.length === 0 ? 'There are no actions.' : table(ACTION_COLUMNS, page.items))
     if (page.nextCursor !== null) note(`Next page: --cursor ${page.nextCursor}`)
   })
 }

@@ -1,12 +1,13 @@
 import * as rejected from '../../core/database/statements/rejected.ts'
 import { resolveRejected } from '../../client/waiting.ts'
+import { REJECTED_COLUMNS } from '../../documents/columns.ts'
 import { RECORD_CHARACTERS } from '../../documents/waiting.ts'
 import type { SetAsideDone } from '../../documents/waiting.ts'
 import { UsageError } from '../../base/errors.ts'
 import { counted } from '../../documents/format.ts'
 import { print, printJson } from '../output.ts'
-import { rejectedTable } from '../run-details.ts'
 import { findRun } from '../requested-scope.ts'
+import { table } from '../table.ts'
 import { withTables } from '../with-store.ts'
 import { processUser } from '../../base/process-user.ts'
 
@@ -32,7 +33,7 @@ export async function rejectedList(
     if (json) return printJson(records)
     if (records.length === 0)
       return print(`No rejected record is ${setAside ? 'set aside' : 'open'}.`)
-    print(rejectedTable(records))
+    print(table(REJECTED_COLUMNS, records))
   })
 }
 

@@ -1,8 +1,8 @@
-import { scheduleOn } from '../../client/schedule.ts'
+import { readSchedule, removeSchedule, setSchedule } from '../../client/schedule.ts'
 import { checked } from '../../documents/check.ts'
+import { factsOfSchedule } from '../../documents/columns.ts'
 import { cronPattern, timeZone } from '../../documents/schedule.ts'
 import type { NightlySchedule } from '../../documents/schedule.ts'
-import { time } from '../../documents/format.ts'
 import { processUser } from '../../base/process-user.ts'
 import { facts, print, printJson } from '../output.ts'
 import { withQueue } from '../with-store.ts'
@@ -13,7 +13,9 @@ interface Json {
 
 /** `collab-sync schedule show`. */
 export async function scheduleShow({ json }: Json): Promise<number> {
-  return onSchedule({ json }, (schedule) => schedule.getSchedule())
+  return onSchedule({ json }, ({ database, settings, queue }) =>
+    readSchedule(database, settings, queue),
+  )
 }
 
 /** `collab-sync schedule set PATTERN`. @param fields of the pattern; several arguments if the user did not quote it */
@@ -25,41 +27,36 @@ export async function scheduleSet(
     cron: checked(cronPattern, fields.join(' '), 'PATTERN'),
     timeZone: checked(timeZone.optional(), tz, '--tz'),
   }
-  return onSchedule({ json, creates: true }, (schedule) => schedule.setSchedule(to))
+  return onSchedule({ json, creates: true }, (parts) => setSchedule(parts, to))
 }
 
 /** `collab-sync schedule remove`. */
 export async function scheduleRemove({ json }: Json): Promise<number> {
-  return onSchedule({ json }, (schedule) => schedule.removeSchedule())
+  return onSchedule({ json }, removeSchedule)
 }
 
 async function onSchedule(
   { json, creates = false }: { json: boolean | undefined; creates?: boolean },
-  read: (schedule: ReturnType<typeof scheduleOn>) => Promise<NightlySchedule>,
+  work: (parts: Parameters<typeof removeSchedule>[0]) => Promise<NightlySchedule>,
 ): Promise<number> {
   return withQueue({ name: 'schedule', creates }, async ({ database }, queue, opening) => {
     const { settings, log } = opening
-    const schedule = await read(scheduleOn({ database, queue, settings, log, by: processUser() }))
+    const schedule = await work({ database, queue, settings, log, by: processUser() })
     if (json) printJson(schedule)
     else print(describe(schedule))
   })
 }
 
 function describe(schedule: NightlySchedule): string {
-  const actor = `${schedule.by ?? 'a user'}${schedule.setAt === null ? '' : `, at ${time(schedule.setAt)}`}`
-  if (schedule.cron === null) {
-    return `No nightly run is scheduled. The schedule was removed by ${actor}. Set one with: collab-sync schedule set "0 2 * * *"`
-  }
-  const source = schedule.setBy === 'settings' ? 'the settings SYNC_CRON and SYNC_TZ' : actor
   return facts([
-    ['nightly', `${schedule.cron} (${schedule.timeZone})`],
-    ['set by', source],
-    ['next', schedule.next === null ? 'never' : time(schedule.next)],
-    [
-      'queue',
-      schedule.registered
-        ? 'registered; a worker that is running at that time starts the run'
-        : 'not registered yet; a worker registers it when it starts (collab-sync worker)',
-    ],
+    ...factsOfSchedule(schedule),
+    schedule.cron === null
+      ? ['to set one', 'collab-sync schedule set "0 2 * * *"']
+      : [
+          'queue',
+          schedule.registered
+            ? 'registered; a worker that is running at that time starts the run'
+            : 'not registered yet; a worker registers it when it starts (collab-sync worker)',
+        ],
   ])
 }

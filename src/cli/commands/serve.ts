@@ -1,4 +1,4 @@
-import { collabSyncOn } from '../../client/open-collab-sync.ts'
+import { SharedCollabSync } from '../../client/collab-sync.ts'
 import { requireDefinitions } from '../../core/database/definitions.ts'
 import { UsageError } from '../../base/errors.ts'
 import { checkReach, openQueueLate, startHttp } from '../../http/start-http.ts'
@@ -68,7 +68,8 @@ async function serveOn(
     await requireDefinitions(database, settings).catch((error: unknown) => {
       if (error instanceof UsageError) throw error
     })
-    const collabSync = collabSyncOn({ database, queue, settings, log, by: 'http', trigger: 'http' })
+    const parts = { database, queue, settings, log, by: 'http', trigger: 'http' } as const
+    const collabSync = new SharedCollabSync(parts)
     const http = await startHttp({ settings, store, queue, collabSync, log })
     log.info({ address: http.url, queue: queue.place.kind }, 'serving')
     // Not awaited, because PostgreSQL can be unreachable. It also reports that no worker is running.

@@ -1,20 +1,20 @@
-import { searchOn } from '../../client/search.ts'
-import { thingsOn } from '../../client/things.ts'
-import { count, scopePath, shorten, shortId, time } from '../../documents/format.ts'
-import { factsOf, KIND_NAMES, kindOf, ownId, parentOf } from '../../documents/thing.ts'
-import type {
-  Beneath,
-  FactValue,
-  Found,
-  LifeEntry,
-  Thing,
-  ThingIds,
-  Words,
-} from '../../documents/thing.ts'
+import { search } from '../../client/search.ts'
+import { getThing } from '../../client/things.ts'
+import {
+  beneathColumns,
+  CONTENTS,
+  factsOfThing,
+  FOUND_COLUMNS,
+  stateOf,
+} from '../../documents/columns.ts'
+import type { Columns } from '../../documents/columns.ts'
+import { scopePath, shorten, shortId, time } from '../../documents/format.ts'
+import { KIND_NAMES, kindOf, ownId, parentOf } from '../../documents/thing.ts'
+import type { Found, LifeEntry, Thing, ThingIds, Words } from '../../documents/thing.ts'
 import { UsageError } from '../../base/errors.ts'
 import { printable } from '../../base/printable.ts'
-import { facts, heading, note, paint, print, printJson } from '../output.ts'
-import { numberColumns, table } from '../table.ts'
+import { facts, heading, note, paint, painted, print, printJson, textOf } from '../output.ts'
+import { table } from '../table.ts'
 import { inWordsOfCommand } from '../requested-scope.ts'
 import { withTables } from '../with-store.ts'
 
@@ -57,16 +57,16 @@ export async function show(
   return withTables(command, async ({ database }, { settings }) => {
     const parts = { database, settings }
     if (ids === null) {
-      const { search } = searchOn(parts)
-      const result = await search({ q: find ?? '' }).catch(inWordsOfCommand({ q: '--find' }))
+      const searched = search(parts, { q: find ?? '' })
+      const result = await searched.catch(inWordsOfCommand({ q: '--find' }))
       if (json) return printJson(result)
-      print(result.items.length === 0 ? 'Nothing was found.' : foundTable(result.items))
+      print(result.items.length === 0 ? 'Nothing was found.' : table(COLUMNS, result.items))
       for (const sentence of result.notes) note(sentence)
       return
     }
     const { limit, life: lifeCursor, beneath: beneathCursor } = options
     const request = { ...ids, limit, lifeCursor, beneathCursor }
-    const thing = await thingsOn(parts).getThing(request).catch(inWordsOfCommand(WORDS))
+    const thing = await getThing(parts, request).catch(inWordsOfCommand(WORDS))
     if (thing === null) throw new UsageError(describeMissing(ids))
     if (json) printJson(thing)
     else print(describe(thing, limit))
@@ -105,18 +105,6 @@ function describeMissing(ids: ThingIds): string {
   return `Nothing is stored about ${own}${where}. Search for it with: collab-sync show --find TEXT`
 }
 
-const FOUND_COLUMNS = ['found', 'match', 'name', 'command']
-
-function foundTable(items: readonly Found[]): string {
-  const rows = items.map(({ kind, ids, runId, name, isExact }) => [
-    kind === 'run' ? 'Run' : KIND_NAMES[kind],
-    isExact ? 'exact' : 'part',
-    shorten(name ?? '', NAME_MAX),
-    ids === null ? `collab-sync status ${shortId(runId ?? '')}` : commandFor(ids),
-  ])
-  return table(FOUND_COLUMNS, rows)
-}
-
 /** The command that shows a thing, quoted for a POSIX shell. */
 function commandFor(ids: ThingIds): string {
   const { organizationId, documentId, annotationId, organizationUserGroupId: group, userId } = ids
@@ -132,9 +120,22 @@ function commandFor(ids: ThingIds): string {
   ].join(' ')
 }
 
+const COLUMNS: Columns<Found> = [
+  ...FOUND_COLUMNS,
+  [
+    'command',
+    ({ ids, runId }) =>
+      ids === null ? `collab-sync status ${shortId(runId ?? '')}` : commandFor(ids),
+    undefined,
+    Infinity,
+  ],
+]
+
 /** Maximum characters of a name in a table, and of a fact. */
 const NAME_MAX = 50
 const TEXT_MAX = 2000
+
+const cutFact = (text: string) => shorten(text, TEXT_MAX)
 
 function describe(thing: Thing, limit: number | undefined): string {
   const { kind, ids, name, why, checked, life, beneath } = thing
@@ -143,7 +144,7 @@ function describe(thing: Thing, limit: number | undefined): string {
     nextCursor === null ? [] : [`  Next page: ${next} --${option} ${nextCursor}`]
   const called = name === null || kind === 'comment' ? '' : ` (${shorten(name, NAME_MAX)})`
   return [
-    `${KIND_NAMES[kind]} ${paint.bold(scopePath(ids))}${called}: ${painted(why.state)}`,
+    `${KIND_NAMES[kind]} ${paint.bold(scopePath(ids))}${called}: ${painted(stateOf(why.state))}`,
     `  ${printable(why.sentence)}${byRun(why.runId)}`,
     ...(thing.removal === null || kind === 'user'
       ? []
@@ -153,7 +154,7 @@ function describe(thing: Thing, limit: number | undefined): string {
       : []),
     '',
     facts([
-      ...factsOf(thing).map(([label, value]) => [label, factText(value)] as const),
+      ...factsOfThing(thing).map(([label, value]) => [label, textOf(value, cutFact)] as const),
       ['Checked', `${checked.sentence}${byRun(checked.runId)}`],
       ...(checked.failing === null
         ? []
@@ -165,33 +166,13 @@ function describe(thing: Thing, limit: number | undefined): string {
     ...more('life', life),
     ...(beneath.items.length === 0
       ? []
-      : [heading(kind === 'user' ? 'Member of' : 'Contains'), beneathTable(beneath.items)]),
+      : [heading(CONTENTS[kind][0]), table(beneathColumns(kind), beneath.items)]),
     ...more('beneath', beneath),
   ].join('\n')
 }
 
-const STATE_PAINT: Readonly<Record<string, (text: string) => string>> = {
-  here: paint.green,
-  good: paint.green,
-  gone: paint.magenta,
-  deleted: paint.magenta,
-  erased: paint.magenta,
-  failing: paint.red,
-}
-
-function painted(state: Thing['why']['state'] | Beneath['state']): string {
-  return (STATE_PAINT[state] ?? paint.yellow)(state.replaceAll('_', ' '))
-}
-
 function byRun(runId: string | null): string {
   return runId === null ? '' : ` (run ${shortId(runId)})`
-}
-
-function factText(value: FactValue): string {
-  if (value instanceof Date) return time(value)
-  if (typeof value === 'boolean') return value ? 'yes' : 'no'
-  if (typeof value === 'number') return count(value)
-  return shorten([value].flat().join(', '), TEXT_MAX)
 }
 
 function lifeLines({ at, sentence, user, runId, diff }: LifeEntry): string[] {
@@ -209,18 +190,4 @@ function markedWords({ change, text }: Words): string {
   )
   if (change === 'same') return words
   return change === 'added' ? paint.green(`{+${words}+}`) : paint.red(`[-${words}-]`)
-}
-
-const BENEATH_COLUMNS = ['what', 'id', 'name', 'state', ...numberColumns('comments'), 'at']
-
-function beneathTable(items: readonly Beneath[]): string {
-  const rows = items.map(({ kind, ids, name, state, comments, at }) => [
-    KIND_NAMES[kind],
-    shorten(ownId(kind, ids), NAME_MAX),
-    shorten(name ?? '', NAME_MAX),
-    painted(state),
-    comments === null ? '' : count(comments),
-    at === null ? '' : time(at),
-  ])
-  return table(BENEATH_COLUMNS, rows)
 }

@@ -1,5 +1,5 @@
 import { readFreshness } from '../../client/freshness.ts'
-import { listingsOn } from '../../client/listings.ts'
+import { listFailures } from '../../client/listings.ts'
 import { readSchedule } from '../../client/schedule.ts'
 import { DEAD_AFTER_S } from '../../core/database/claims.ts'
 import type { Database } from '../../core/database/pool.ts'
@@ -8,28 +8,22 @@ import type { RowOf } from '../../core/database/statement.ts'
 import * as observed from '../../core/database/statements/observed.ts'
 import * as workersOf from '../../core/database/statements/workers.ts'
 import { readAttention } from '../../client/waiting.ts'
+import {
+  FAILURE_COLUMNS,
+  organizationsOf,
+  RUN_COLUMNS,
+  URGENCY_TONES,
+} from '../../documents/columns.ts'
 import type { AttentionByKind } from '../../documents/attention.ts'
 import { describeMemberChange } from '../../documents/member-change.ts'
-import { scopesDone, scopesInAll } from '../../documents/run.ts'
-import type { Run } from '../../documents/run.ts'
 import type { NightlySchedule } from '../../documents/schedule.ts'
 import { UsageError } from '../../base/errors.ts'
-import {
-  count,
-  counted,
-  describeOrganizations,
-  describeRequest,
-  describeStale,
-  duration,
-  shortId,
-  shorten,
-  time,
-} from '../../documents/format.ts'
+import { count, counted, describeStale, duration, shortId, time } from '../../documents/format.ts'
 import { printable } from '../../base/printable.ts'
 import type { Settings } from '../../settings/table.ts'
-import { facts, heading, paint, print, printJson } from '../output.ts'
-import { numberColumns, table } from '../table.ts'
-import { failuresTable, leftAlone, paintedStatus, printRun } from '../run-details.ts'
+import { facts, heading, paint, painted, print, printJson, textOf } from '../output.ts'
+import { table } from '../table.ts'
+import { leftAlone, printRun } from '../run-details.ts'
 import { refreshLines } from '../refresh-details.ts'
 import { findRun } from '../requested-scope.ts'
 import { withTables } from '../with-store.ts'
@@ -70,10 +64,10 @@ async function printFailures(
   runId: string,
   { json, limit, cursor }: StatusOptions,
 ): Promise<void> {
-  const page = await listingsOn(database).listFailures({ runId, limit, cursor })
+  const page = await listFailures({ database }, { runId, limit, cursor })
   if (json) return printJson(page)
   if (page.items.length === 0) return print(`Nothing failed in run ${runId}.`)
-  print(failuresTable(page.items))
+  print(table(FAILURE_COLUMNS, page.items))
   if (page.nextCursor !== null)
     print(
       `  Next page: collab-sync status ${shortId(runId)} --failures --cursor ${page.nextCursor}`,
@@ -109,7 +103,7 @@ function describe(overview: Overview): string {
     ...(freshness.refresh === null ? [] : refreshLines(freshness.refresh)),
     ...(attention.length === 0 ? [] : [heading('Needs attention'), ...attention.flatMap(linesOf)]),
     heading('Runs'),
-    runs.length === 0 ? '  None yet. Start one with: collab-sync run' : runsTable(runs),
+    runs.length === 0 ? '  None yet. Start one with: collab-sync run' : table(RUN_COLUMNS, runs),
     ...(leftRuns.length > 0 ? [`  ${paint.yellow(leftAlone(leftRuns))}`] : []),
     ...(memberChanges.length === 0
       ? []
@@ -122,14 +116,12 @@ function describe(overview: Overview): string {
   ].join('\n')
 }
 
-const URGENCY_PAINT = { high: paint.red, medium: paint.yellow, low: paint.cyan }
-
 function linesOf(row: AttentionByKind): string[] {
   const { urgency, sentence, since, organizations, words, fix } = row
   return [
-    `  ${URGENCY_PAINT[urgency](printable(sentence))}`,
+    `  ${painted({ tone: URGENCY_TONES[urgency], text: printable(sentence) })}`,
     ...(since === null ? [] : [`    since ${time(since)}`]),
-    ...(organizations > 1 ? [`    ${printable(describeOrganizations(row))}`] : []),
+    ...(organizations > 1 ? [`    ${textOf(organizationsOf(row))}`] : []),
     ...(words === null ? [] : [`    ${printable(words)}`]),
     `    ${fix}`,
   ]
@@ -168,29 +160,5 @@ function describeWorkers(workers: readonly WorkerReport[]): string {
 }
 
 function describeFrozen({ workerId }: WorkerReport): string {
-  return paint.yellow(`${workerId} has no heartbeat and an open transaction`)
-}
-
-function runsTable(runs: readonly Run[]): string {
-  const counts = ['took', 'scopes', 'failed', 'held', 'calls', 'written', 'deleted']
-  const columns = ['run', 'requested', 'by', 'status', ...numberColumns(...counts), 'scope']
-  return table(columns, runs.map(rowOf))
-}
-
-function rowOf(run: Run): string[] {
-  const done = count(scopesDone(run))
-  return [
-    shortId(run.runId),
-    time(run.requestedAt),
-    shorten(run.requestedBy ?? run.trigger, 30),
-    paintedStatus(run),
-    run.startedAt === null ? '' : duration(run.durationMs),
-    run.finishedAt === null ? `${done} of ${count(scopesInAll(run))}` : done,
-    run.scopesFailed > 0 ? paint.red(count(run.scopesFailed)) : '0',
-    run.scopesHeld > 0 ? paint.yellow(count(run.scopesHeld)) : '0',
-    count(run.calls),
-    count(run.commentsWritten + run.usersWritten),
-    count(run.commentsDeleted),
-    shorten(describeRequest(run), 40),
-  ]
+  return paint.yellow(`${workerId} has no heartbeat and an open transaction: resume or end it`)
 }

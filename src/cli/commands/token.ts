@@ -1,7 +1,8 @@
 import { addAccessToken, removeAccessToken } from '../../http/auth/access-tokens.ts'
 import type { Right } from '../../http/auth/access-tokens.ts'
+import type { RowOf } from '../../core/database/statement.ts'
 import * as tokens from '../../core/database/statements/tokens.ts'
-import { time } from '../../documents/format.ts'
+import type { Columns } from '../../documents/columns.ts'
 import { processUser } from '../../base/process-user.ts'
 import { note, print, printJson } from '../output.ts'
 import { table } from '../table.ts'
@@ -20,6 +21,12 @@ export async function tokenAdd(
   })
 }
 
+const COLUMNS: Columns<RowOf<typeof tokens.read>> = [
+  ['name', ({ name }) => name],
+  ['rights', ({ rights }) => rights],
+  ['added', ({ createdAt }) => createdAt],
+]
+
 /** `collab-sync token list`. */
 export async function tokenList({ json }: { json?: boolean }): Promise<number> {
   return withTables({ name: 'token' }, async ({ database }) => {
@@ -28,8 +35,7 @@ export async function tokenList({ json }: { json?: boolean }): Promise<number> {
     if (json) return printJson({ tokens: added })
     if (added.length === 0)
       return print('There are no tokens. Add one with: collab-sync token add NAME --rights RIGHTS')
-    const rows = added.map((each) => [each.name, each.rights, time(each.createdAt)])
-    print(table(['name', 'rights', 'added'], rows))
+    print(table(COLUMNS, read))
   })
 }
 

@@ -1,8 +1,6 @@
-import { readRefresh } from '../../client/freshness.ts'
-import { countCatalog } from '../../features/catalog/catalog-change.ts'
-import { DEAD_AFTER_S } from '../../core/database/claims.ts'
 import { readHeldBack } from '../../features/export/changes.ts'
-import { requireDefinitions } from '../../core/database/definitions.ts'
+import { budgetFault, requireDefinitions } from '../../core/database/definitions.ts'
+import type { Definitions } from '../../core/database/definitions.ts'
 import { readApplied, requireSchema } from '../../core/database/schema.ts'
 import { checkDatabase, describeDatabase } from '../../core/database/connection-errors.ts'
 import { rolledBack } from '../../core/database/pool.ts'
@@ -28,9 +26,32 @@ const SKEW_WARN_MS = 1_000
 /** An even larger one takes jobs from workers that process them: locks last 15 s. */
 const SKEW_FAIL_MS = 10_000
 
+interface Opened {
+  readonly database: Database
+  readonly store: Store
+  readonly settings: Settings
+  readonly server: Server
+}
+
+/** By the name of the finding of an error. */
+type Checks = Record<string, (opened: Opened) => Promise<Finding | Finding[]>>
+
+const BASICS: Checks = {
+  tables,
+  clock,
+  collation: ({ database, server }) => checkCollation(database, server.version),
+}
+const IN_TABLES: Checks = {
+  writes,
+  definitions: ({ database, settings }) => checkDefinitions(database, settings),
+  'open problems': openProblems,
+  'feed of changes': heldBackFeed,
+  notify: ({ database, settings }) => checkNotify(database, settings.notifyUrls ?? []),
+}
+
 /**
- * Checks the connection to PostgreSQL, its version, rights, tables, clock and catalog, and writes and rolls back a row.
- * If it stops responding meanwhile, its own row reports this, and the checks without a response have no row.
+ * Checks the connection to PostgreSQL, its version, rights, tables and clock, writes and rolls back a row, and reads the open
+ * problems. If it stops responding meanwhile, its own row reports this, and the checks without a response have no row.
  * @param patienceMs of each check; the caller's signal may limit all of them
  */
 export async function checkStore(
@@ -40,46 +61,33 @@ export async function checkStore(
 ): Promise<{ findings: Finding[]; isReachable: boolean }> {
   const { database } = store
   const place = describeDatabase(database)
-  const lost: { name: string; error: unknown }[] = []
-  const check = async (name: string, work: () => Promise<Finding | Finding[]>) => {
-    try {
-      return [await inTime(work(), patienceMs)].flat()
-    } catch (error) {
-      if (!isAway(error)) return [broken(name, error, patienceMs)]
-      lost.push({ name, error })
-      return []
-    }
-  }
   const opening = checkDatabase(database).then(() => describeServer(database))
   const server = await inTime(opening, patienceMs).catch((error: unknown) => error as Error)
   if (server instanceof Error)
     return { findings: [broken('PostgreSQL', server, patienceMs, place)], isReachable: false }
-  const schema = await check('tables', () => tables(database))
-  const checks = schema.some(({ state }) => state === 'ok')
-    ? await Promise.all([
-        check('writes', () => writes(database)),
-        check('definitions', () => definitions(database, settings)),
-        check('catalog', () => catalog(database)),
-        check('refresh', () => checkRefresh(database)),
-        check('workers', () => frozenWorkers(database)),
-        check('open problems', () => openProblems(database)),
-        check('feed of changes', () => heldBackFeed(database)),
-        check('notify', () => checkNotify(database, settings.notifyUrls ?? [])),
-      ])
-    : [schema.length > 0 ? rights(server) : []]
-  const others = [
-    ...schema,
-    clock(server, store),
-    ...(await check('collation', () => checkCollation(database, server.version))),
-    ...checks.flat(),
-  ]
+  const lost: { name: string; error: unknown }[] = []
+  const run = async (checks: Checks): Promise<Finding[]> => {
+    const found = Object.entries(checks).map(async ([name, check]) => {
+      try {
+        return await inTime(check({ database, store, settings, server }), patienceMs)
+      } catch (error) {
+        if (!isAway(error)) return broken(name, error, patienceMs)
+        lost.push({ name, error })
+        return []
+      }
+    })
+    return (await Promise.all(found)).flat()
+  }
+  const basics = await run(BASICS)
+  const tablesState = basics.find(({ check }) => check === 'tables')?.state
+  const others = tablesState === 'ok' ? await run(IN_TABLES) : rights(server)
   const [first] = lost
   const names = lost.map(({ name }) => name).join(', ')
   const connection =
     first === undefined
       ? ok('PostgreSQL', `${server.version} at ${place}, role ${server.role}, ${server.size}`)
       : broken('PostgreSQL', first.error, patienceMs, `${place}, during the check of ${names}`)
-  return { findings: [connection, ...others], isReachable: first === undefined }
+  return { findings: [connection, ...basics, ...others], isReachable: first === undefined }
 }
 
 /** The server, and the rights of the role. `size` is that of the database, such as `12 MB`. */
@@ -99,7 +107,7 @@ export async function describeServer(database: Database): Promise<Server> {
 }
 
 /** Writes the rows that each worker writes, and rolls back. */
-async function writes(database: Database): Promise<Finding> {
+async function writes({ database }: Opened): Promise<Finding> {
   const workerId = `doctor:${process.pid}`
   const row = {
     workerId,
@@ -118,7 +126,7 @@ async function writes(database: Database): Promise<Finding> {
   return ok('writes', 'a row was written and rolled back')
 }
 
-async function tables(database: Database): Promise<Finding> {
+async function tables({ database }: Opened): Promise<Finding> {
   const applied = await readApplied(database).catch(() => null)
   if (applied?.length === 0) return next('tables', 'they do not exist yet', 'collab-sync migrate')
   await requireSchema(database)
@@ -136,12 +144,13 @@ function rights({ role, mayCreateSchemas }: Server): Finding[] {
   ]
 }
 
-function clock({ clockAheadMs }: Server, { queuePlace }: Store): Finding {
+async function clock({ server, store }: Opened): Promise<Finding> {
+  const { clockAheadMs } = server
   const apart = Math.abs(clockAheadMs)
   const found = `this machine is ${duration(apart)} ${clockAheadMs < 0 ? 'behind' : 'ahead of'} PostgreSQL`
   if (apart < SKEW_WARN_MS) return ok('clock', found)
   const fix = 'synchronize the clocks (NTP)'
-  if (queuePlace.kind === 'redis' || apart < SKEW_FAIL_MS) return warn('clock', found, fix)
+  if (store.queuePlace.kind === 'redis' || apart < SKEW_FAIL_MS) return warn('clock', found, fix)
   return fail(
     'clock',
     `${found}; the queue in PostgreSQL needs equal clocks`,
@@ -170,21 +179,21 @@ export async function checkCollation(database: Database, version: string): Promi
   ]
 }
 
-async function catalog(database: Database): Promise<Finding> {
-  const { active } = await countCatalog(database)
-  if (active.organizations === 0)
-    return next('catalog', 'empty: there is nothing to sync', 'collab-sync catalog import FILE')
-  const parts = [
-    counted(active.organizations, 'organization'),
-    counted(active.documents, 'document'),
-    counted(active.annotations, 'annotation'),
-    counted(active.userGroups, 'user group'),
-  ]
-  return ok('catalog', parts.join(', '))
-}
-
-async function definitions(database: Database, settings: Settings): Promise<Finding> {
+/** The definitions that migrate stores, and whether REFRESH_BUDGET is sufficient for FRESHNESS_PROMISE in this catalog. */
+export async function checkDefinitions(
+  database: Database,
+  settings: Definitions,
+): Promise<Finding> {
   await requireDefinitions(database, settings)
+  const { refreshBudget } = settings
+  const fault =
+    refreshBudget === undefined ? null : await budgetFault(database, { ...settings, refreshBudget })
+  if (fault !== null)
+    return fail(
+      'definitions',
+      fault,
+      'raise REFRESH_BUDGET or FRESHNESS_PROMISE, then run collab-sync migrate',
+    )
   const { writtenMembersBefore } = await stored.read.one(database)
   if (writtenMembersBefore === null) return ok('definitions', 'match the settings')
   return warn(
@@ -194,51 +203,27 @@ async function definitions(database: Database, settings: Settings): Promise<Find
   )
 }
 
-/** Checks whether REFRESH_BUDGET is sufficient for FRESHNESS_PROMISE. */
-export async function checkRefresh(database: Database): Promise<Finding[]> {
-  const refresh = await readRefresh(database)
-  if (refresh === null) return []
-  const { boundS, budget, fault } = refresh
-  const fix = 'raise REFRESH_BUDGET or FRESHNESS_PROMISE, then run collab-sync migrate'
-  if (fault !== null) return [fail('refresh', fault, fix)]
-  const bound = duration(boundS * 1000)
-  return [ok('refresh', `${budget} calls per second check every scope within ${bound}`)]
-}
-
-async function frozenWorkers(database: Database): Promise<Finding[]> {
-  const known = await workers.read.all(database, { deadAfterS: DEAD_AFTER_S })
-  const frozen = known.filter(({ holdsTransaction }) => holdsTransaction)
-  if (frozen.length === 0) return []
-  return [
-    warn(
-      'workers',
-      `without a heartbeat but with an open transaction, which can block other workers: ${frozen.map(({ workerId }) => workerId).join(', ')}`,
-      'resume or end that process; a live worker terminates its session within 30 seconds',
-    ),
-  ]
-}
-
-/** Kinds of open problems that a row of doctor checks now. */
-const CHECKED_NOW = new Set(['catalog_empty', 'credentials', 'unreachable'])
+/** Kinds of open problems that doctor checks itself: it calls the service. */
+const CHECKED_NOW = new Set(['credentials', 'unreachable'])
 
 /** The open problems that `status` shows, one row for each kind. */
-async function openProblems(database: Database): Promise<Finding[]> {
+async function openProblems({ database }: Opened): Promise<Finding[]> {
   const rows = await attention.byKind.all(database)
   return rows
     .filter(({ kind }) => !CHECKED_NOW.has(kind))
-    .map(({ kind, sentence, words, fix }) =>
-      warn(
-        kind.replaceAll('_', ' '),
-        [sentence, words].filter(Boolean).join(' '),
-        fix.includes('collab-sync doctor') ? 'fix the problem that it names' : fix,
-      ),
-    )
+    .map(({ kind, sentence, words, fix }) => {
+      if (kind === 'catalog_empty')
+        return next('catalog', sentence, 'collab-sync catalog import FILE')
+      const found = [sentence, words].filter(Boolean).join(' ')
+      const isHere = fix.includes('collab-sync doctor')
+      return warn(kind.replaceAll('_', ' '), found, isHere ? 'fix the problem that it names' : fix)
+    })
 }
 
 /** Most younger transactions end soon. */
 const HELD_BACK_MS = 5_000
 
-async function heldBackFeed(database: Database): Promise<Finding[]> {
+async function heldBackFeed({ database }: Opened): Promise<Finding[]> {
   const { lines, ...holder } = await readHeldBack(database)
   const { since } = holder
   if (lines === 0 || (since !== null && Date.now() - since.getTime() < HELD_BACK_MS)) return []

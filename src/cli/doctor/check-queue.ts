@@ -12,7 +12,10 @@ import { redisStore } from '../../core/rate-limit/stores.ts'
 import { broken, fail, guarded, isAway, next, ok, warn } from './finding.ts'
 import type { Finding } from './finding.ts'
 
-/** Checks the connection, version, memory and persistence of the queue, and adds and removes a job. @param patienceMs of each check */
+/**
+ * Checks the connection, version, memory and persistence of the queue, adds and removes a job, and writes the rate limit.
+ * @param patienceMs of each check
+ */
 export async function checkQueue(
   place: QueuePlace,
   { log, patienceMs }: { log: Log; patienceMs: number },
@@ -23,11 +26,7 @@ export async function checkQueue(
       : checkPostgresQueue(place.url, patienceMs),
   )
   if (found.some(({ check, state }) => check === 'queue' && state !== 'ok')) return found
-  const [jobs, limit] = await Promise.all([
-    checkJobs(place, { log, patienceMs }),
-    place.kind === 'redis' ? checkRateLimit(place, patienceMs) : null,
-  ])
-  return [...found, jobs, ...(limit === null ? [] : [limit])]
+  return [...found, await checkJobs(place, { log, patienceMs })]
 }
 
 /** No worker takes the job for a minute. If doctor is killed, a worker removes it. */
@@ -46,12 +45,15 @@ async function checkJobs(
   const tryJobs = async () => {
     for (const bull of Object.values((await opening).bull))
       await (await bull.add('doctor', {}, TRIED_JOB)).remove()
+    if (place.kind === 'postgres') return
+    const key = `${place.prefix}:${RATE_LIMIT_NAME}`
+    await onRedis(place, (redis) => redisStore(redis, key).pause(0), patienceMs)
   }
   try {
     await inTime(tryJobs(), patienceMs)
     return ok('jobs', 'a job was added to each queue and removed')
   } catch (error) {
-    return refused('jobs', error, patienceMs)
+    return refused(error, patienceMs)
   } finally {
     // It breaks the connections, which would keep the process. A server that stopped responding must not delay doctor.
     const closing = opening.then((queue) => queue.close())
@@ -59,24 +61,13 @@ async function checkJobs(
   }
 }
 
-async function checkRateLimit(place: RedisPlace, patienceMs: number): Promise<Finding> {
-  try {
-    const key = `${place.prefix}:${RATE_LIMIT_NAME}`
-    const writing = onRedis(place, (redis) => redisStore(redis, key).pause(0), patienceMs)
-    await inTime(writing, patienceMs)
-    return ok('rate limit', 'writable')
-  } catch (error) {
-    return refused('rate limit', error, patienceMs)
-  }
-}
-
-function refused(check: string, error: unknown, patienceMs: number): Finding {
+function refused(error: unknown, patienceMs: number): Finding {
   if (error instanceof EnvironmentError || error instanceof UsageError || isAway(error))
-    return broken(check, error, patienceMs)
+    return broken('jobs', error, patienceMs)
   const message = refusalOf(error)
   const known = FIXES.find(([code]) => message.includes(code))?.[1]
   return fail(
-    check,
+    'jobs',
     `the queue refuses writes: ${message}`,
     known ?? 'check the log of that server',
   )

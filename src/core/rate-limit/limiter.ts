@@ -219,7 +219,7 @@ export interface RateLimitStore {
 
 /**
  * The longest pause that is believed: a longer one is from before a clock was set back. Well above any
- * `SYNC_RETRY_AFTER_MAX_MS`.
+ * `RETRY_AFTER_MAX_MS`.
  */
 export const MAX_PAUSE_MS = 3_600_000
 

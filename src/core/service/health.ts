@@ -5,9 +5,12 @@ import type { CallTarget } from './errors.ts'
 import { describeUnreachable, isUntrusted } from './reach.ts'
 import type { SharedRateLimit } from './wait.ts'
 
+/** The longest `Retry-After` that a worker honours: it then tries once, so that a wrong value cannot stop a run for hours. */
+export const RETRY_AFTER_MAX_MS = 120_000
+
 /** How long calls wait for a service that throttles them or cannot be reached. */
 export interface WaitPolicy {
-  /** The longest `Retry-After` that is honoured (`SYNC_RETRY_AFTER_MAX_MS`). */
+  /** The longest `Retry-After` that is honoured. */
   readonly retryAfterMaxMs: number
   /** The longest wait for a service that takes no call (`SYNC_THROTTLED_MAX_MS`). */
   readonly throttledMaxMs: number

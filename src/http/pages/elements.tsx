@@ -1,22 +1,10 @@
 import { createContext } from 'preact'
 import type { ComponentChildren } from 'preact'
 import { useContext } from 'preact/hooks'
-import { describeStatus, roughAge, time } from '../../documents/format.ts'
-import type { Run, RunStatus } from '../../documents/run.ts'
-
-/** A state, shown by a colour and a sign beside its word. */
-export type Tone = 'good' | 'warn' | 'bad' | 'info' | 'idle'
+import type { Tone } from '../../documents/columns.ts'
+import { ago, time } from '../../documents/format.ts'
 
 const SIGNS: Record<Tone, string> = { good: '✓', warn: '!', bad: '✕', info: '→', idle: '–' }
-
-export const STATUS_TONES: Record<RunStatus, Tone> = {
-  queued: 'info',
-  running: 'info',
-  succeeded: 'good',
-  partial: 'warn',
-  failed: 'bad',
-  cancelled: 'idle',
-}
 
 /** A word with its colour and sign. */
 export function Badge({ tone, children }: { tone: Tone; children: ComponentChildren }) {
@@ -26,11 +14,6 @@ export function Badge({ tone, children }: { tone: Tone; children: ComponentChild
       {children}
     </span>
   )
-}
-
-/** The status of a run. */
-export function StatusBadge({ run }: { run: Pick<Run, 'status' | 'stopping'> }) {
-  return <Badge tone={STATUS_TONES[run.status]}>{describeStatus(run)}</Badge>
 }
 
 /** A sign that stands beside a word saying the same. */
@@ -53,10 +36,9 @@ export function Time({ at }: { at: Date }) {
 
 /** How long ago a time was, or in how long it will be. */
 export function Ago({ at }: { at: Date }) {
-  const ms = Date.now() - at.getTime()
   return (
     <time dateTime={at.toISOString()} title={at.toISOString()}>
-      {ms >= 0 ? `${roughAge(ms)} ago` : `in ${roughAge(-ms)}`}
+      {ago(at)}
     </time>
   )
 }
@@ -93,20 +75,6 @@ export function Card({ title, beside, id, children }: CardProps) {
   )
 }
 
-/** Terms with their values. */
-export function Facts({ of }: { of: readonly (readonly [string, ComponentChildren])[] }) {
-  return (
-    <dl class="facts">
-      {of.map(([term, what]) => (
-        <div key={term}>
-          <dt>{term}</dt>
-          <dd>{what}</dd>
-        </div>
-      ))}
-    </dl>
-  )
-}
-
 /** A word or a sentence with a capital letter at its start. */
 export function capitalized(words: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1)
@@ -122,6 +90,14 @@ export function ForOperators({ children }: { children: ComponentChildren }) {
 
 /** The fields of a form, or the query of an address. Fields without a value are omitted. */
 export type Fields = Readonly<Record<string, string | number | null | undefined>>
+
+/** A path with the fields of a query that have a value. */
+export function pathWith(path: string, query: Fields): string {
+  const given = new URLSearchParams()
+  for (const [name, value] of Object.entries(query))
+    if (value != null && value !== '') given.set(name, String(value))
+  return given.size === 0 ? path : `${path}?${given}`
+}
 
 /** Hidden fields of a form. */
 export function HiddenFields({ of }: { of: object }) {

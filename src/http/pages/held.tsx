@@ -8,16 +8,18 @@ import { readHeldUsers } from '../../client/waiting.ts'
 import type { HeldUsers } from '../../client/waiting.ts'
 import { id } from '../../documents/check.ts'
 import { CURSOR_FAULT } from '../../documents/page.ts'
-import { count, counted, describeHeld, rejectedNoun, shortId } from '../../documents/format.ts'
+import { count, counted, describeHeld, listingName, shortId } from '../../documents/format.ts'
 import { ProblemError } from '../problem.ts'
-import { ActionButton, capitalized, Card, Time } from './elements.tsx'
+import { ActionButton, Card, pathWith, Time } from './elements.tsx'
 import type { Fields } from './elements.tsx'
 import { sendPage } from './layout.tsx'
 import { optionalText, readFields } from './page-context.ts'
 import type { PageContext } from './page-context.ts'
-import type { HeldListing, RejectedRecord } from '../../documents/waiting.ts'
-import { Pager, pathWith, Table } from './tables.tsx'
-import type { Column } from './tables.tsx'
+import { REJECTED_COLUMNS } from '../../documents/columns.ts'
+import type { Column } from '../../documents/columns.ts'
+import type { RejectedRecord } from '../../documents/waiting.ts'
+import { Pager, Table } from './tables.tsx'
+import type { Content } from './values.tsx'
 import { ThingLink } from './things/thing-link.tsx'
 
 const LISTINGS_A_PAGE = 10
@@ -119,7 +121,7 @@ export function heldRoutes(app: FastifyInstance, { collabSync, database }: PageC
             caption="Rejected records, newest first"
             empty="No record is rejected."
             rows={rejected.items}
-            columns={REJECTED_COLUMNS}
+            columns={[...REJECTED_COLUMNS, SET_ASIDE]}
           />
           <Pager
             path="/held"
@@ -288,63 +290,14 @@ function Sides({
   )
 }
 
-/** The name of a listing, such as `document plan of acme`. */
-export function listingName(
-  listing: Pick<HeldListing, 'kind' | 'organizationId' | 'documentId' | 'organizationUserGroupId'>,
-): string {
-  const { organizationId, documentId, organizationUserGroupId } = listing
-  if (listing.kind === 'document') return `document ${documentId} of ${organizationId}`
-  if (listing.kind === 'group') return `user group ${organizationUserGroupId} of ${organizationId}`
-  return `organization ${organizationId}`
-}
-
-const REJECTED_COLUMNS: readonly Column<RejectedRecord>[] = [
-  [
-    'From',
-    (record) => (
-      <>
-        <ThingLink ids={record} />
-        <div class="soft">{record.operation}</div>
-      </>
-    ),
-    'id',
-  ],
-  [
-    'Why',
-    ({ reason, isField, rejectedRecordId }) => (
-      <>
-        {reason}
-        <div class="soft">
-          {capitalized(rejectedNoun({ isField }))}, ID {rejectedRecordId}
-        </div>
-        <ActionButton
-          action="set-aside"
-          fields={{ record: rejectedRecordId }}
-          words="Set aside"
-          about={`rejected record ${rejectedRecordId}`}
-        />
-      </>
-    ),
-    'id',
-  ],
-  [
-    'As received',
-    ({ record, isCut }) => (
-      <pre class="record" tabIndex={0} aria-label="The record as received">
-        {record}
-        {isCut && '…'}
-      </pre>
-    ),
-  ],
-  [
-    'Run',
-    ({ runId, at }) => (
-      <>
-        <a href={`/runs/${runId}`}>{shortId(runId)}</a>
-        <div class="soft">
-          <Time at={at} />
-        </div>
-      </>
-    ),
-  ],
+const SET_ASIDE: Column<RejectedRecord, Content> = [
+  'action',
+  ({ rejectedRecordId: record }) => (
+    <ActionButton
+      action="set-aside"
+      fields={{ record }}
+      words="Set aside"
+      about={`rejected record ${record}`}
+    />
+  ),
 ]

@@ -1,12 +1,10 @@
 import type { FastifyInstance } from 'fastify'
 import type { Action } from '../../documents/action.ts'
-import { shortId } from '../../documents/format.ts'
-import { Time } from './elements.tsx'
+import { ACTION_COLUMNS } from '../../documents/columns.ts'
 import { sendPage } from './layout.tsx'
 import { CursorQuery, readFields } from './page-context.ts'
 import type { PageContext } from './page-context.ts'
 import { Pager, Table } from './tables.tsx'
-import type { Column } from './tables.tsx'
 
 /** `/history`: the actions of users and programs, newest first. */
 export function historyRoutes(app: FastifyInstance, { collabSync }: PageContext): void {
@@ -35,20 +33,7 @@ export function ActionsTable({ actions }: { actions: readonly Action[] }) {
       caption="Actions, newest first"
       empty="There are no actions."
       rows={actions}
-      columns={COLUMNS}
+      columns={ACTION_COLUMNS}
     />
   )
 }
-
-const COLUMNS: readonly Column<Action>[] = [
-  ['At', ({ at }) => <Time at={at} />, 'nowrap'],
-  ['By', ({ by }) => by, 'id'],
-  ['Action', ({ action }) => action.replaceAll('_', ' '), 'nowrap'],
-  ['Target', ({ target }) => target, 'id'],
-  ['Reason', ({ reason }) => reason, 'id'],
-  [
-    'Run',
-    ({ runId }) => runId !== null && <a href={`/runs/${runId}`}>{shortId(runId)}</a>,
-    'nowrap',
-  ],
-]

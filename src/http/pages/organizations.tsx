@@ -1,13 +1,12 @@
 import type { FastifyInstance } from 'fastify'
 import type { OrganizationFreshness } from '../../documents/freshness.ts'
-import { count } from '../../documents/format.ts'
-import { Ago, ActionButton, Badge } from './elements.tsx'
+import type { Column, Value } from '../../documents/columns.ts'
+import { ActionButton } from './elements.tsx'
 import { sendPage } from './layout.tsx'
 import { CursorQuery, readFields } from './page-context.ts'
 import type { PageContext } from './page-context.ts'
 import { Pager, Table } from './tables.tsx'
-import type { Column } from './tables.tsx'
-import { NamedThing } from './things/thing-link.tsx'
+import type { Content } from './values.tsx'
 
 /** `/organizations`: their freshness and failures, with a button that syncs one. */
 export function organizationRoutes(app: FastifyInstance, { collabSync }: PageContext): void {
@@ -30,23 +29,25 @@ export function organizationRoutes(app: FastifyInstance, { collabSync }: PageCon
   })
 }
 
-const COLUMNS: readonly Column<OrganizationFreshness>[] = [
+const COLUMNS: readonly Column<OrganizationFreshness, Content>[] = [
   [
-    'Organization',
-    ({ organizationId, name }) => (
-      <NamedThing kind="organization" ids={{ organizationId }} name={name} />
-    ),
+    'name',
+    ({ organizationId, name }) => ({
+      ids: { organizationId },
+      text: name?.trim() || organizationId,
+    }),
     'id',
   ],
-  ['State', State],
-  ['Action', SyncButton],
-  ['Oldest check', ({ oldestCheck }) => (oldestCheck ? <Ago at={oldestCheck} /> : 'never')],
-  ['Newest check', ({ newestCheck }) => (newestCheck ? <Ago at={newestCheck} /> : 'never')],
-  ['Scopes', ({ scopes }) => count(scopes), 'number'],
-  ['Annotations', ({ annotations }) => count(annotations), 'number'],
-  ['Comments', ({ comments }) => count(comments), 'number'],
-  ['Failing', ({ failing }) => count(failing), 'number'],
-  ['Stale', ({ stale }) => count(stale), 'number'],
+  ['ID', ({ organizationId }) => organizationId, 'id'],
+  ['state', stateOf],
+  ['action', SyncButton],
+  ['oldest check', ({ oldestCheck: ago }) => (ago ? { ago } : 'never')],
+  ['newest check', ({ newestCheck: ago }) => (ago ? { ago } : 'never')],
+  ['scopes', ({ scopes }) => scopes, 'number'],
+  ['annotations', ({ annotations }) => annotations, 'number'],
+  ['comments', ({ comments }) => comments, 'number'],
+  ['failing', ({ failing }) => failing, 'number'],
+  ['stale', ({ stale }) => stale, 'number'],
 ]
 
 function SyncButton({ active, organizationId }: OrganizationFreshness) {
@@ -55,12 +56,12 @@ function SyncButton({ active, organizationId }: OrganizationFreshness) {
   return <ActionButton action="sync" fields={fields} words="Sync now" about={organizationId} />
 }
 
-function State(of: OrganizationFreshness) {
-  if (!of.active) return <Badge tone="idle">not in the catalog</Badge>
-  if (of.failing > 0) return <Badge tone="bad">failing</Badge>
-  if (of.held > 0) return <Badge tone="warn">held</Badge>
-  if (of.neverChecked > 0) return <Badge tone="info">not all checked</Badge>
-  if (of.stale > 0) return <Badge tone="warn">stale</Badge>
-  if (of.refused > 0) return <Badge tone="info">removal refused</Badge>
-  return <Badge tone="good">fresh</Badge>
+function stateOf(of: OrganizationFreshness): Value {
+  if (!of.active) return { tone: 'idle', text: 'not in the catalog' }
+  if (of.failing > 0) return { tone: 'bad', text: 'failing' }
+  if (of.held > 0) return { tone: 'warn', text: 'held' }
+  if (of.neverChecked > 0) return { tone: 'info', text: 'not all checked' }
+  if (of.stale > 0) return { tone: 'warn', text: 'stale' }
+  if (of.refused > 0) return { tone: 'info', text: 'removal refused' }
+  return { tone: 'good', text: 'fresh' }
 }

@@ -2,11 +2,14 @@ import type { FastifyInstance } from 'fastify'
 import * as z from 'zod'
 import { nextTimes } from '../../base/cron.ts'
 import { time } from '../../documents/format.ts'
-import type { Action } from './actions/actions.ts'
-import { Ago, ActionButton, Card, Facts, ForOperators, Time } from './elements.tsx'
+import { action } from './actions/actions.ts'
+import type { Actions } from './actions/actions.ts'
+import { ActionButton, Card, ForOperators } from './elements.tsx'
 import { sendPage } from './layout.tsx'
 import { pathWithNotice } from './notices.ts'
 import type { PageContext } from './page-context.ts'
+import { Facts } from './values.tsx'
+import { factsOfSchedule } from '../../documents/columns.ts'
 import { checked } from '../../documents/check.ts'
 import { cronPattern, timeZone as timeZoneName } from '../../documents/schedule.ts'
 import type { NightlySchedule } from '../../documents/schedule.ts'
@@ -20,7 +23,7 @@ export function scheduleRoutes(app: FastifyInstance, { collabSync }: PageContext
       { title: 'Schedule', part: '/schedule' },
       <>
         <Card title={schedule.cron === null ? 'No nightly schedule' : 'The nightly run'}>
-          <Facts of={factsOf(schedule)} />
+          <Facts of={factsOfSchedule(schedule)} />
           {schedule.cron !== null && (
             <ActionButton action="remove-schedule" words="Remove the schedule" />
           )}
@@ -31,22 +34,6 @@ export function scheduleRoutes(app: FastifyInstance, { collabSync }: PageContext
       </>,
     )
   })
-}
-
-function factsOf(schedule: NightlySchedule) {
-  const { cron, next, by, setAt } = schedule
-  return [
-    ['Next', next === null ? 'never' : <Time key="next" at={next} />],
-    ['That is', next === null ? '–' : <Ago key="ago" at={next} />],
-    ['Cron expression', cron === null ? 'none' : <code key="cron">{cron}</code>],
-    ['Time zone', schedule.timeZone],
-    ...(setAt === null
-      ? [['Set by', 'the settings SYNC_CRON and SYNC_TZ'] as const]
-      : [
-          [cron === null ? 'Removed by' : 'Set by', by ?? 'a user'] as const,
-          [cron === null ? 'Removed' : 'Set', <Time key="set" at={setAt} />] as const,
-        ]),
-  ] as const
 }
 
 function SetForm({ cron, timeZone }: Pick<NightlySchedule, 'cron' | 'timeZone'>) {
@@ -85,53 +72,49 @@ const text = z.string().trim().min(1).max(200)
 /** What a user typed, even if it is wrong. */
 const Typed = z.object({ cron: z.string().catch(''), timeZone: z.string().catch('') })
 
-/** Sets the nightly schedule for all workers. */
-export const setSchedule: Action<{ cron: string; timeZone: string }> = {
-  name: 'set-schedule',
-  fields: z.object({ cron: text, timeZone: text }),
-  form(typed) {
-    return <SetForm {...Typed.parse(typed)} />
-  },
-  async confirm(_context, fields) {
-    const cron = checked(cronPattern, fields.cron, 'The cron expression')
-    const timeZone = checked(timeZoneName, fields.timeZone, 'The time zone')
-    const times = nextTimes({ cron, timeZone }, 3)
-    return {
-      title: 'Set the nightly schedule?',
-      sentences: [
-        `${cron}, in the time zone ${timeZone}, for all workers. It replaces the current schedule.`,
-        `The next runs would start at ${times.map(time).join(', ')}.`,
-      ],
-      words: 'Set the schedule',
-      back: '/schedule',
-    }
-  },
-  async perform({ collabSync }, { cron, timeZone }) {
-    await collabSync.setSchedule({ cron, timeZone })
-    return pathWithNotice('/schedule', 'schedule-set')
-  },
-}
+export const SCHEDULE_ACTIONS: Actions = {
+  'set-schedule': action({
+    fields: z.object({ cron: text, timeZone: text }),
+    form: (typed) => <SetForm {...Typed.parse(typed)} />,
+    confirm(fields) {
+      const cron = checked(cronPattern, fields.cron, 'The cron expression')
+      const timeZone = checked(timeZoneName, fields.timeZone, 'The time zone')
+      const times = nextTimes({ cron, timeZone }, 3)
+      return {
+        title: 'Set the nightly schedule?',
+        sentences: [
+          `${cron}, in the time zone ${timeZone}, for all workers. It replaces the current schedule.`,
+          `The next runs would start at ${times.map(time).join(', ')}.`,
+        ],
+        words: 'Set the schedule',
+        back: '/schedule',
+      }
+    },
+    async perform(schedule, { collabSync }) {
+      await collabSync.setSchedule(schedule)
+      return pathWithNotice('/schedule', 'schedule-set')
+    },
+  }),
 
-/** Removes the nightly schedule for all workers. */
-export const removeSchedule: Action<object> = {
-  name: 'remove-schedule',
-  fields: z.object({}),
-  async confirm({ collabSync }) {
-    const { cron, timeZone } = await collabSync.getSchedule()
-    return {
-      title: 'Remove the nightly schedule?',
-      sentences: [
-        cron === null
-          ? 'It is removed already.'
-          : `No run starts by itself any more. ${cron} (${timeZone}) is deleted.`,
-      ],
-      words: 'Remove the schedule',
-      isDanger: true,
-      back: '/schedule',
-    }
-  },
-  async perform({ collabSync }) {
-    await collabSync.removeSchedule()
-    return pathWithNotice('/schedule', 'schedule-removed')
-  },
+  'remove-schedule': action({
+    fields: z.object({}),
+    async confirm(_, { collabSync }) {
+      const { cron, timeZone } = await collabSync.getSchedule()
+      return {
+        title: 'Remove the nightly schedule?',
+        sentences: [
+          cron === null
+            ? 'It is removed already.'
+            : `No run starts by itself any more. ${cron} (${timeZone}) is deleted.`,
+        ],
+        words: 'Remove the schedule',
+        isDanger: true,
+        back: '/schedule',
+      }
+    },
+    async perform(_, { collabSync }) {
+      await collabSync.removeSchedule()
+      return pathWithNotice('/schedule', 'schedule-removed')
+    },
+  }),
 }

@@ -1,17 +1,13 @@
-import type { ComponentChildren } from 'preact'
+import type { Column } from '../../documents/columns.ts'
+import { capitalized, pathWith } from './elements.tsx'
 import type { Fields } from './elements.tsx'
-
-/** A column: its head, its content for a row, and the kind of the content. */
-export type Column<Row> = readonly [
-  head: string,
-  cell: (row: Row) => ComponentChildren,
-  kind?: 'number' | 'id' | 'nowrap',
-]
+import { Shown } from './values.tsx'
+import type { Content } from './values.tsx'
 
 export interface TableProps<Row> {
   readonly caption: string
   /** The first one names the rows. */
-  readonly columns: readonly Column<Row>[]
+  readonly columns: readonly Column<Row, Content>[]
   readonly rows: readonly Row[]
   /** Shown instead of a table without rows. */
   readonly empty?: string
@@ -28,7 +24,7 @@ export function Table<Row>({ caption, columns, rows, empty }: TableProps<Row>) {
           <tr>
             {columns.map(([head, , kind]) => (
               <th key={head} scope="col" class={kind}>
-                {head}
+                {capitalized(head)}
               </th>
             ))}
           </tr>
@@ -40,7 +36,7 @@ export function Table<Row>({ caption, columns, rows, empty }: TableProps<Row>) {
                 const Cell = column === 0 ? 'th' : 'td'
                 return (
                   <Cell key={head} scope={column === 0 ? 'row' : undefined} class={kind}>
-                    {cell(row)}
+                    <Shown of={cell(row)} />
                   </Cell>
                 )
               })}
@@ -85,12 +81,4 @@ export function Pager({ path, query, nextCursor, cursorName = 'cursor', anchor }
       )}
     </nav>
   )
-}
-
-/** A path with the fields of a query that have a value. */
-export function pathWith(path: string, query: Fields): string {
-  const given = new URLSearchParams()
-  for (const [name, value] of Object.entries(query))
-    if (value != null && value !== '') given.set(name, String(value))
-  return given.size === 0 ? path : `${path}?${given}`
 }

@@ -22,7 +22,7 @@ export const addOrganizations = new Statement<null, null>('catalog/add-organizat
 /** Adds user groups that a line names and the catalog lacks. */
 export const addUserGroups = new Statement<null, null>('catalog/add-user-groups')
 
-/** Stores the number of scopes ever assigned in each organization that is new or got new scopes. */
+/** Adds the new scopes to the number of scopes ever assigned in each organization. */
 export const advanceNumbers = new Statement<null, null>('catalog/advance-numbers')
 
 /** Updates the planner's statistics of the staged scopes. */

@@ -1,6 +1,5 @@
 import type { ComponentChildren } from 'preact'
 import * as z from 'zod'
-import type { CollabSync } from '../../../client/collab-sync.ts'
 import { countHeld, decideHeld, HELD_CHANGED } from '../../../core/sync/held.ts'
 import * as holds from '../../../core/database/statements/held.ts'
 import { countScopes } from '../../../core/run/start.ts'
@@ -8,13 +7,13 @@ import { CatalogLineSchema } from '../../../documents/catalog-line.ts'
 import { checked, id } from '../../../documents/check.ts'
 import { HintScopeSchema } from '../../../documents/hint.ts'
 import { scopesDone, scopesInAll } from '../../../documents/run.ts'
-import type { RunDetails } from '../../../documents/run.ts'
+import type { RequestedRun, RunDetails } from '../../../documents/run.ts'
 import { describeScope, isEverything, parseScope } from '../../../documents/scope.ts'
 import type { Scope, ScopeIds } from '../../../documents/scope.ts'
 import { AcceptHeldSchema, RefuseHeldSchema } from '../../../documents/waiting.ts'
 import { UsageError } from '../../../base/errors.ts'
-import { count, counted, nothingToRetry, shortId } from '../../../documents/format.ts'
-import { describeLacking, heldListing, listingName } from '../held.tsx'
+import { count, counted, listingName, nothingToRetry, shortId } from '../../../documents/format.ts'
+import { describeLacking, heldListing } from '../held.tsx'
 import { pathWithNotice } from '../notices.ts'
 import type { PageContext } from '../page-context.ts'
 import { thingPath } from '../things/thing-link.tsx'
@@ -26,21 +25,22 @@ export interface ActionContext extends PageContext {
 }
 
 /** An action of a user: the page first describes the effect, and performs it after a confirmation. */
-export interface Action<Fields extends object> {
-  /** Of its address, `/actions/NAME`. */
-  readonly name: string
+export interface Action<Fields extends object = object> {
   readonly fields: z.ZodType<Fields>
   /** Its form with what the user typed, to be shown again with the problem. */
   form?(typed: unknown): ComponentChildren
   /** @throws UsageError if it is not possible */
-  confirm(context: PageContext, fields: Fields): Promise<Question>
+  confirm(fields: Fields, context: PageContext): Question | Promise<Question>
   /**
    * @param key names this form, so that sending it twice acts once
    * @returns the address of a page that reports the result
    * @throws UsageError if it is not possible
    */
-  perform(context: ActionContext, fields: Fields, key: string): Promise<string>
+  perform(fields: Fields, context: ActionContext, key: string): Promise<string>
 }
+
+/** Actions by name, as in their addresses: `/actions/NAME`. */
+export type Actions = Readonly<Record<string, Action>>
 
 /** The description of an action before its confirmation. */
 export interface Question {
@@ -59,55 +59,58 @@ export interface Question {
   readonly back: string
 }
 
+/** Declares an action, with the type of its fields inferred. */
+export function action<Fields extends object>(declared: Action<Fields>): Action {
+  return declared as unknown as Action
+}
+
+const reason = z.string().max(1000).optional()
+
 /** Selects held listings by all given fields, with the counts that the question showed. */
 const HeldFields = z.object({
   held: z.coerce.number().int().positive().optional(),
   run: z.uuid().optional(),
   organization: id.optional(),
-  listings: z.coerce.number().optional(),
-  people: z.coerce.number().optional(),
-  responses: z.string().optional(),
-  reason: z.string().max(1000).optional(),
+  listings: z.coerce.number().default(0),
+  people: z.coerce.number().default(0),
+  responses: z.string().default(''),
+  reason,
 })
 
 type HeldFields = z.output<typeof HeldFields>
 
 /** Decides on held listings as the question showed them: of an organization, of a run, or one. */
 function heldAction(
-  name: 'accept' | 'refuse',
-  words: Pick<Question, 'title' | 'words' | 'isDanger' | 'reason'> & { effect: string },
-): Action<HeldFields> {
-  return {
-    name,
+  resolution: 'accepted' | 'refused',
+  { effect, words, ...texts }: Omit<Question, 'sentences' | 'back'> & { effect: string },
+): Action {
+  const isAccepted = resolution === 'accepted'
+  return action<HeldFields>({
     fields: HeldFields,
-    async confirm({ database }, fields) {
-      const counts = await countHeld({ database }, choiceOf(fields))
-      if (counts.listings === 0) throw new UsageError(HELD_CHANGED)
-      const { listings, people, responses } = counts
-      const { effect, ...question } = words
+    async confirm(fields, { database }) {
+      const { listings, people, ...counts } = await countHeld({ database }, choiceOf(fields))
+      if (listings === 0) throw new UsageError(HELD_CHANGED)
+      const lacking = describeLacking({ listings, people, ...counts })
       return {
-        ...question,
-        words: `${words.words} ${counted(people, 'person')} ${name === 'accept' ? 'from' : 'in'} ${counted(listings, 'listing')}`,
-        sentences: [`${await describeHeld(database, fields)}:`, describeLacking(counts), effect],
-        carries: { listings, people, responses },
+        ...texts,
+        words: `${words} ${counted(people, 'person')} ${isAccepted ? 'from' : 'in'} ${counted(listings, 'listing')}`,
+        sentences: [`${await describeHeld(database, fields)}:`, lacking, effect],
+        carries: { listings, people, responses: counts.responses },
         back: '/held',
       }
     },
-    async perform({ database, by }, { reason, ...fields }) {
-      const isAccepted = name === 'accept'
-      const given = { reason: reason || undefined }
+    async perform(fields, { database, by }) {
+      const given = { reason: fields.reason || undefined }
       checked(isAccepted ? AcceptHeldSchema : RefuseHeldSchema, given, '')
-      const { listings = 0, people = 0, responses = '' } = fields
-      const done = await decideHeld(
+      const { listings, people, left } = await decideHeld(
         { database },
         choiceOf(fields),
-        { resolution: isAccepted ? 'accepted' : 'refused', by, reason: reason || null },
-        { listings, people, responses },
+        { resolution, by, reason: fields.reason || null },
+        fields,
       )
-      const counts = [done.people, done.listings, done.left]
-      return pathWithNotice('/held', isAccepted ? 'held-accepted' : 'held-refused', counts)
+      return pathWithNotice('/held', `held-${resolution}`, [people, listings, left])
     },
-  }
+  })
 }
 
 /** @throws UsageError if no field selects, because that would select all */
@@ -128,96 +131,10 @@ async function describeHeld(
   return [...(listing === undefined ? where : [listingName(listing)]), ...seenBy].join(', ')
 }
 
-/** Applies the removals of held listings. */
-export const acceptHeld = heldAction('accept', {
-  title: 'Accept the removal?',
-  words: 'Remove',
-  effect:
-    'The users leave, as in the response of the service. Their rows stay, with the time at which they left. If a later response contains them, they return.',
-  isDanger: true,
-  reason: 'optional',
-})
-
-/** Refuses the removals of held listings. */
-export const refuseHeld = heldAction('refuse', {
-  title: 'Refuse the removal?',
-  words: 'Keep',
-  effect:
-    'The users stay, though the response of the service lacks them. A listing is held again only when its response changes.',
-  reason: 'required',
-})
-
-/** Sets a rejected record aside, by its content. */
-export const setAside: Action<{ record: number; reason?: string | undefined }> = {
-  name: 'set-aside',
-  fields: z.object({
-    record: z.coerce.number().int().positive(),
-    reason: z.string().max(1000).optional(),
-  }),
-  async confirm(_context, { record }) {
-    return {
-      title: `Set rejected record ${record} aside?`,
-      sentences: [
-        'collab-sync stores nothing of it. The same content in the same scope makes no later run partial and is not listed as open.',
-      ],
-      words: 'Set it aside',
-      reason: 'required',
-      back: '/held#rejected',
-    }
-  },
-  async perform({ collabSync }, { record, reason = '' }) {
-    const { changed } = await collabSync.setAsideRejectedRecords({ ids: [record] }, { reason })
-    return pathWithNotice('/held', 'rejected-set-aside', [changed])
-  },
-}
-
-/** Cancels a run. */
-export const cancelRun: Action<{ run: string }> = {
-  name: 'cancel',
-  fields: z.object({ run: z.uuid() }),
-  async confirm({ collabSync }, { run: runId }) {
-    const run = await requireRun(collabSync, runId)
-    if (run.finishedAt !== null) throw new UsageError(`Run ${shortId(runId)} is over already.`)
-    return {
-      title: `Cancel run ${shortId(runId)}?`,
-      sentences: [
-        `${count(scopesDone(run))} of ${count(scopesInAll(run))} scopes are done. No further calls are made; data already written is kept.`,
-      ],
-      words: 'Cancel the run',
-      isDanger: true,
-      back: `/runs/${runId}`,
-    }
-  },
-  async perform({ collabSync }, { run }) {
-    await collabSync.cancelRun(run)
-    return pathWithNotice(`/runs/${run}`, 'run-cancelled')
-  },
-}
-
-/** Starts a run of the scopes that failed in another run and still fail. */
-export const retryRun: Action<{ run: string }> = {
-  name: 'retry',
-  fields: z.object({ run: z.uuid() }),
-  async confirm({ collabSync }, { run: runId }) {
-    const run = await requireRun(collabSync, runId)
-    const { failing } = run.failuresByState
-    if (failing === 0) throw new UsageError(nothingToRetry(run))
-    return {
-      title: 'Retry what failed?',
-      sentences: [
-        `A new run requests only the ${counted(failing, 'scope')} that failed in run ${shortId(runId)} and still ${failing === 1 ? 'fails' : 'fail'}.`,
-      ],
-      words: 'Retry',
-      back: `/runs/${runId}`,
-    }
-  },
-  async perform({ collabSync }, { run }, key) {
-    return pathOf(await collabSync.retryRun(run, { idempotencyKey: key }))
-  },
-}
+const RunFields = z.object({ run: z.uuid() })
 
 /** @throws UsageError if there is no such run */
-export async function requireRun(collabSync: CollabSync, runId: string): Promise<RunDetails> {
+async function requireRun(runId: string, { collabSync }: PageContext): Promise<RunDetails> {
   const run = await collabSync.getRun(runId)
   if (run === null) throw new UsageError(`There is no run ${runId}; it may have been pruned.`)
   return run
@@ -225,8 +142,6 @@ export async function requireRun(collabSync: CollabSync, runId: string): Promise
 
 /** The IDs of a catalog entry. */
 const LineFields = z.object(CatalogLineSchema.shape)
-
-type LineFields = z.output<typeof LineFields>
 
 const flag = z.stringbool().optional()
 
@@ -241,108 +156,180 @@ function scopeOf({ organizationId, documentId, annotationId, ...ids }: ScopeIds)
   })
 }
 
+/** The first sentence of each question about a scope. */
+function describe(ids: ScopeIds): string {
+  return `Scope: ${describeScope(scopeOf(ids))}`
+}
+
 const OTHER_RUNS =
   'Batches that another run claims after this request and finishes are not fetched again. Batches that it has claimed already are fetched again.'
-
-/** Starts a run of a scope of the catalog, of what fails in it now, or of everything. */
-export const sync: Action<ScopeIds & { failing?: boolean | undefined }> = {
-  name: 'sync',
-  fields: LineFields.partial().extend({ failing: flag }),
-  async confirm({ database, settings: { operations } }, { failing, ...ids }) {
-    const scope = scopeOf(ids)
-    const scopes = counted(await countScopes({ database, operations }, { scope, failing }), 'scope')
-    // Runs of other scopes fetch each of them.
-    const isWhole = !failing && Object.keys(ids).every((name) => name === 'organizationId')
-    const words = isEverything(scope) && !failing ? 'Sync everything now' : 'Sync now'
-    return {
-      title: `${words}?`,
-      sentences: [
-        `Scope: ${describeScope(scope)}`,
-        `A run requests ${failing ? `only the ${scopes} whose last fetch failed` : scopes}, beside other runs in progress, and writes what changed.`,
-        ...(isWhole ? [OTHER_RUNS] : []),
-      ],
-      words,
-      back: ids.organizationId ? thingPath(ids) : '/runs',
-    }
-  },
-  async perform({ collabSync }, { failing, ...ids }, key) {
-    const request = { scope: scopeOf(ids), failing, idempotencyKey: key }
-    return pathOf(await collabSync.startRun(request))
-  },
-}
-
-/** Reports that comments of an annotation or a document changed. */
-export const giveHint: Action<LineFields> = {
-  name: 'hint',
-  fields: LineFields,
-  async confirm(_context, ids) {
-    const scope = checked(HintScopeSchema, scopeOf(ids), '')
-    return {
-      title: 'Report changed comments?',
-      sentences: [`Scope: ${describeScope(scope)}`, 'Its comments are fetched next.'],
-      words: 'Report the change',
-      back: thingPath(ids),
-    }
-  },
-  async perform({ collabSync }, ids) {
-    const { runId, threads } = await collabSync.hint(checked(HintScopeSchema, scopeOf(ids), ''))
-    if (runId !== null) return pathWithNotice(`/runs/${runId}`, 'run-started')
-    return pathWithNotice(thingPath(ids), 'hinted', [threads])
-  },
-}
 
 /** For a document that has no annotation in the catalog. */
 export const ANNOTATIONS_TOO =
   'Comments are fetched by annotation: add the annotations of the document to the catalog, too.'
 
-/** Adds an organization, a document, an annotation or a user group to the catalog. */
-export const add: Action<LineFields & { sync?: boolean | undefined }> = {
-  name: 'add',
-  fields: LineFields.extend({ sync: flag }),
-  async confirm(_context, { sync: isSynced, ...line }) {
-    const effect = isSynced ? 'A run fetches it now, and later runs do.' : 'Later runs fetch it.'
-    return {
+export const ACTIONS: Actions = {
+  accept: heldAction('accepted', {
+    title: 'Accept the removal?',
+    words: 'Remove',
+    effect:
+      'The users leave, as in the response of the service. Their rows stay, with the time at which they left. If a later response contains them, they return.',
+    isDanger: true,
+    reason: 'optional',
+  }),
+
+  refuse: heldAction('refused', {
+    title: 'Refuse the removal?',
+    words: 'Keep',
+    effect:
+      'The users stay, though the response of the service lacks them. A listing is held again only when its response changes.',
+    reason: 'required',
+  }),
+
+  'set-aside': action({
+    fields: z.object({ record: z.coerce.number().int().positive(), reason }),
+    confirm: ({ record }) => ({
+      title: `Set rejected record ${record} aside?`,
+      sentences: [
+        'collab-sync stores nothing of it. The same content in the same scope makes no later run partial and is not listed as open.',
+      ],
+      words: 'Set it aside',
+      reason: 'required',
+      back: '/held#rejected',
+    }),
+    async perform({ record, reason: why = '' }, { collabSync }) {
+      const done = await collabSync.setAsideRejectedRecords({ ids: [record] }, { reason: why })
+      return pathWithNotice('/held', 'rejected-set-aside', [done.changed])
+    },
+  }),
+
+  cancel: action({
+    fields: RunFields,
+    async confirm({ run: runId }, context) {
+      const run = await requireRun(runId, context)
+      if (run.finishedAt !== null) throw new UsageError(`Run ${shortId(runId)} is over already.`)
+      return {
+        title: `Cancel run ${shortId(runId)}?`,
+        sentences: [
+          `${count(scopesDone(run))} of ${count(scopesInAll(run))} scopes are done. No further calls are made; data already written is kept.`,
+        ],
+        words: 'Cancel the run',
+        isDanger: true,
+        back: `/runs/${runId}`,
+      }
+    },
+    async perform({ run }, { collabSync }) {
+      await collabSync.cancelRun(run)
+      return pathWithNotice(`/runs/${run}`, 'run-cancelled')
+    },
+  }),
+
+  /** Starts a run of the scopes that failed in another run and still fail. */
+  retry: action({
+    fields: RunFields,
+    async confirm({ run: runId }, context) {
+      const run = await requireRun(runId, context)
+      const { failing } = run.failuresByState
+      if (failing === 0) throw new UsageError(nothingToRetry(run))
+      return {
+        title: 'Retry what failed?',
+        sentences: [
+          `A new run requests only the ${counted(failing, 'scope')} that failed in run ${shortId(runId)} and still ${failing === 1 ? 'fails' : 'fail'}.`,
+        ],
+        words: 'Retry',
+        back: `/runs/${runId}`,
+      }
+    },
+    perform: async ({ run }, { collabSync }, key) =>
+      pathOf(await collabSync.retryRun(run, { idempotencyKey: key })),
+  }),
+
+  /** Starts a run of a scope of the catalog, of what fails in it now, or of everything. */
+  sync: action({
+    fields: LineFields.partial().extend({ failing: flag }),
+    async confirm({ failing, ...ids }, { database, settings: { operations } }) {
+      const scope = scopeOf(ids)
+      const inAll = await countScopes({ database, operations }, { scope, failing })
+      const scopes = counted(inAll, 'scope')
+      // Runs of other scopes fetch each of them.
+      const isWhole = !failing && Object.keys(ids).every((name) => name === 'organizationId')
+      const words = isEverything(scope) && !failing ? 'Sync everything now' : 'Sync now'
+      return {
+        title: `${words}?`,
+        sentences: [
+          describe(ids),
+          `A run requests ${failing ? `only the ${scopes} whose last fetch failed` : scopes}, beside other runs in progress, and writes what changed.`,
+          ...(isWhole ? [OTHER_RUNS] : []),
+        ],
+        words,
+        back: ids.organizationId ? thingPath(ids) : '/runs',
+      }
+    },
+    perform: async ({ failing, ...ids }, { collabSync }, key) =>
+      pathOf(await collabSync.startRun({ scope: scopeOf(ids), failing, idempotencyKey: key })),
+  }),
+
+  /** Reports that comments of an annotation or a document changed. */
+  hint: action({
+    fields: LineFields,
+    confirm(ids) {
+      checked(HintScopeSchema, scopeOf(ids), '')
+      return {
+        title: 'Report changed comments?',
+        sentences: [describe(ids), 'Its comments are fetched next.'],
+        words: 'Report the change',
+        back: thingPath(ids),
+      }
+    },
+    async perform(ids, { collabSync }) {
+      const { runId, threads } = await collabSync.hint(checked(HintScopeSchema, scopeOf(ids), ''))
+      if (runId !== null) return pathWithNotice(`/runs/${runId}`, 'run-started')
+      return pathWithNotice(thingPath(ids), 'hinted', [threads])
+    },
+  }),
+
+  /** Adds an organization, a document, an annotation or a user group to the catalog. */
+  add: action({
+    fields: LineFields.extend({ sync: flag }),
+    confirm: ({ sync, ...line }) => ({
       title: 'Add to the catalog?',
       sentences: [
-        `Scope: ${describeScope(scopeOf(line))}`,
-        effect,
+        describe(line),
+        sync ? 'A run fetches it now, and later runs do.' : 'Later runs fetch it.',
         ...(line.documentId && !line.annotationId ? [ANNOTATIONS_TOO] : []),
       ],
-      words: isSynced ? 'Add and sync it' : 'Add it',
+      words: sync ? 'Add and sync it' : 'Add it',
       back: '/organizations',
-    }
-  },
-  async perform({ collabSync }, { sync: isSynced, ...line }, key) {
-    await collabSync.addToCatalog({ lines: [line] })
-    if (!isSynced) return pathWithNotice(thingPath(line), 'added')
-    return pathOf(await collabSync.startRun({ scope: scopeOf(line), idempotencyKey: key }))
-  },
-}
+    }),
+    async perform({ sync, ...line }, { collabSync }, key) {
+      await collabSync.addToCatalog({ lines: [line] })
+      if (!sync) return pathWithNotice(thingPath(line), 'added')
+      return pathOf(await collabSync.startRun({ scope: scopeOf(line), idempotencyKey: key }))
+    },
+  }),
 
-/** Removes something, and what is beneath it, from the catalog. */
-export const remove: Action<LineFields> = {
-  name: 'remove',
-  fields: LineFields,
-  async confirm(_context, line) {
-    return {
+  /** Removes something, and what is beneath it, from the catalog. */
+  remove: action({
+    fields: LineFields,
+    confirm: (line) => ({
       title: 'Remove from the catalog?',
       sentences: [
-        `Scope: ${describeScope(scopeOf(line))}`,
+        describe(line),
         'Runs fetch neither it nor what is beneath it any more. The rows stay.',
       ],
       words: 'Remove it',
       isDanger: true,
       back: thingPath(line),
-    }
-  },
-  async perform({ collabSync }, line) {
-    await collabSync.removeFromCatalog({ lines: [line] })
-    return pathWithNotice(thingPath(line), 'removed')
-  },
+    }),
+    async perform(line, { collabSync }) {
+      await collabSync.removeFromCatalog({ lines: [line] })
+      return pathWithNotice(thingPath(line), 'removed')
+    },
+  }),
 }
 
 /** The page of a requested run, with a notice whether it is new and whether the queue has it. */
-export function pathOf(run: Awaited<ReturnType<PageContext['collabSync']['startRun']>>): string {
-  const notice = !run.isNew ? 'run-known' : run.isDelivered ? 'run-started' : 'run-stored'
-  return pathWithNotice(`/runs/${run.runId}`, notice)
+function pathOf({ runId, isNew, isDelivered }: RequestedRun): string {
+  const notice = !isNew ? 'run-known' : isDelivered ? 'run-started' : 'run-stored'
+  return pathWithNotice(`/runs/${runId}`, notice)
 }

@@ -6,36 +6,23 @@ import { HiddenFields } from '../elements.tsx'
 import { sendPage } from '../layout.tsx'
 import { readFields } from '../page-context.ts'
 import type { PageContext } from '../page-context.ts'
-import { removeSchedule, setSchedule } from '../schedule.tsx'
-import * as actions from './actions.ts'
+import { SCHEDULE_ACTIONS } from '../schedule.tsx'
+import { ACTIONS } from './actions.ts'
 import type { Action, Question } from './actions.ts'
 
 /** `/actions/NAME`: GET asks for a confirmation, POST acts and redirects to a page that reports the result. */
 export function actionRoutes(app: FastifyInstance, context: PageContext): void {
-  const { sync, giveHint, add, remove, retryRun, cancelRun, acceptHeld, refuseHeld, setAside } =
-    actions
-  const catalogActions = [sync, giveHint, add, remove]
-  const others = [
-    retryRun,
-    cancelRun,
-    acceptHeld,
-    refuseHeld,
-    setAside,
-    setSchedule,
-    removeSchedule,
-  ]
-  for (const action of [...catalogActions, ...others])
-    addAction(app, context, action as Action<object>)
+  for (const [name, action] of Object.entries({ ...ACTIONS, ...SCHEDULE_ACTIONS }))
+    addAction(app, context, `/actions/${name}`, action)
 }
 
 const Key = z.object({ key: z.uuid() })
 
-function addAction(app: FastifyInstance, context: PageContext, action: Action<object>): void {
-  const path = `/actions/${action.name}`
+function addAction(app: FastifyInstance, context: PageContext, path: string, action: Action): void {
   app.get(path, { config: { right: 'operate' } }, async (request, reply) => {
     try {
       const fields = readFields(action.fields, request.query)
-      const question = await action.confirm(context, fields)
+      const question = await action.confirm(fields, context)
       return sendPage(
         reply,
         { title: question.title, part: null },
@@ -60,7 +47,7 @@ function addAction(app: FastifyInstance, context: PageContext, action: Action<ob
     const { key } = readFields(Key, request.body)
     const { by } = request
     const acting = { ...context, by, collabSync: context.collabSync.as(by) }
-    return reply.redirect(await action.perform(acting, fields, key), 303)
+    return reply.redirect(await action.perform(fields, acting, key), 303)
   })
 }
 

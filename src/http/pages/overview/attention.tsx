@@ -1,11 +1,10 @@
+import { organizationsOf, URGENCY_TONES } from '../../../documents/columns.ts'
 import type { AttentionByKind } from '../../../documents/attention.ts'
 import type { Freshness } from '../../../documents/freshness.ts'
 import { count, counted, describeStale } from '../../../documents/format.ts'
 import { printable } from '../../../base/printable.ts'
 import { Card, Sentence, Sign, Time } from '../elements.tsx'
-import { ThingLink } from '../things/thing-link.tsx'
-
-const TONES = { high: 'bad', medium: 'warn', low: 'info' } as const
+import { Shown } from '../values.tsx'
 
 /** The names of the pages in links. Any other path is that of a run. */
 const PAGES: Readonly<Record<string, string>> = {
@@ -57,7 +56,7 @@ export function AttentionCard({
 }
 
 function Row({ row }: { row: AttentionByKind }) {
-  const tone = TONES[row.urgency]
+  const tone = URGENCY_TONES[row.urgency]
   return (
     <li>
       <span class={tone}>
@@ -70,7 +69,11 @@ function Row({ row }: { row: AttentionByKind }) {
             Since <Time at={row.since} />
           </p>
         )}
-        {row.first.length > 0 && <Organizations row={row} />}
+        {row.first.length > 0 && (
+          <p class="soft">
+            <Shown of={organizationsOf(row)} />
+          </p>
+        )}
         {row.words !== null && <p class="soft">{printable(row.words)}</p>}
         {!ON_PAGES.includes(row.kind) && (
           <p>
@@ -80,21 +83,5 @@ function Row({ row }: { row: AttentionByKind }) {
         <a href={row.path}>{PAGES[row.path] ?? 'The run'}</a>
       </div>
     </li>
-  )
-}
-
-/** The organizations with the highest counts, as links. */
-function Organizations({ row: { organizations, first } }: { row: AttentionByKind }) {
-  const more = organizations - first.length
-  return (
-    <p class="soft">
-      {first.map(({ organizationId, count: n }, position) => (
-        <span key={organizationId}>
-          {position > 0 && ', '}
-          <ThingLink ids={{ organizationId }} /> ({count(n)})
-        </span>
-      ))}
-      {more > 0 && ` and ${count(more)} more`}
-    </p>
   )
 }

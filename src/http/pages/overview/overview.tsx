@@ -6,23 +6,15 @@ import * as observed from '../../../core/database/statements/observed.ts'
 import * as pages from '../../../core/database/statements/pages.ts'
 import type { RowOf } from '../../../core/database/statement.ts'
 import { readAttention } from '../../../client/waiting.ts'
-import { count, describeCounts, duration, shortId } from '../../../documents/format.ts'
+import { STATUS_TONES, statusOf } from '../../../documents/columns.ts'
+import type { Columns } from '../../../documents/columns.ts'
+import { describeCounts, duration } from '../../../documents/format.ts'
 import { printable } from '../../../base/printable.ts'
-import {
-  Ago,
-  ActionButton,
-  Card,
-  Sentence,
-  Sign,
-  STATUS_TONES,
-  StatusBadge,
-  Time,
-} from '../elements.tsx'
+import { Ago, ActionButton, Card, Sentence, Sign, Time } from '../elements.tsx'
 import { sendPage } from '../layout.tsx'
 import type { PageContext } from '../page-context.ts'
 import { ResolvedBy } from '../runs/run-parts.tsx'
 import { Table } from '../tables.tsx'
-import type { Column } from '../tables.tsx'
 import { AttentionCard } from './attention.tsx'
 
 /** `/`: the last nightly run, the next one, open problems, and the last 30 days. */
@@ -132,23 +124,17 @@ function MemberChanges({ changes }: { changes: readonly RowOf<typeof observed.re
 }
 
 /** Each day with its worst run, and what runs and authors did to comments. */
-const DAY_COLUMNS: readonly Column<RowOf<typeof pages.days>>[] = [
-  ['Day', ({ day }) => day, 'nowrap'],
+const DAY_COLUMNS: Columns<RowOf<typeof pages.days>> = [
+  ['day', ({ day }) => day, 'nowrap'],
   [
-    'Worst run',
+    'worst run',
     ({ runId, status }) =>
-      runId !== null &&
-      status !== null && (
-        <>
-          <StatusBadge run={{ status, stopping: null }} />{' '}
-          <a href={`/runs/${runId}`}>{shortId(runId)}</a>
-        </>
-      ),
+      runId && status && { words: [statusOf({ status, stopping: null }), { runId }] },
     'nowrap',
   ],
-  ['Runs', ({ runs }) => count(runs), 'number'],
-  ['Comments stored by runs', ({ stored }) => count(stored), 'number'],
-  ['Comments by authors', ({ comments }) => count(comments), 'number'],
-  ['Edits found', ({ edits }) => count(edits), 'number'],
-  ['Deletions found', ({ deletions }) => count(deletions), 'number'],
+  ['runs', ({ runs }) => runs, 'number'],
+  ['comments stored by runs', ({ stored }) => stored, 'number'],
+  ['comments by authors', ({ comments }) => comments, 'number'],
+  ['edits found', ({ edits }) => edits, 'number'],
+  ['deletions found', ({ deletions }) => deletions, 'number'],
 ]

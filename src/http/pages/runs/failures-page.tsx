@@ -1,17 +1,14 @@
 import type { FastifyInstance } from 'fastify'
 import { readRun } from '../../../client/run-reports.ts'
 import { isRunId } from '../../../documents/check.ts'
-import type { Failure } from '../../../documents/run.ts'
-import { count, FAILURE_STATES, shortId } from '../../../documents/format.ts'
+import { FAILURE_COLUMNS, runs } from '../../../documents/columns.ts'
+import { shortId } from '../../../documents/format.ts'
 import { noSuchRun } from '../../problem.ts'
-import { Time } from '../elements.tsx'
 import { sendPage } from '../layout.tsx'
 import { CursorQuery, readFields } from '../page-context.ts'
 import type { PageContext } from '../page-context.ts'
 import { Pager, Table } from '../tables.tsx'
-import type { Column } from '../tables.tsx'
-import { ThingLink } from '../things/thing-link.tsx'
-import { Cause, RunLinks } from './run-parts.tsx'
+import { Shown } from '../values.tsx'
 
 /** `/runs/ID/failures`: every failed scope of a run, and its current state. */
 export function failuresPageRoutes(
@@ -32,39 +29,17 @@ export function failuresPageRoutes(
         { title: `Failures of run ${shortId(runId)}`, part: '/runs' },
         <section class="card">
           <p>
-            Of <RunLinks runIds={[runId]} />
+            Of <Shown of={runs([runId])} />
           </p>
           <Table
             caption="Failed scopes, newest first"
             empty="No scope failed in this run."
             rows={items}
-            columns={COLUMNS}
+            columns={FAILURE_COLUMNS}
           />
           <Pager path={`/runs/${runId}/failures`} query={{ cursor }} nextCursor={nextCursor} />
         </section>,
       )
     },
-  )
-}
-
-const COLUMNS: readonly Column<Failure>[] = [
-  ['Scope', (failure) => <ThingLink ids={failure} />, 'id'],
-  ['Operation', ({ operation }) => operation],
-  ['Cause', Cause, 'id'],
-  ['Attempts', ({ attempts }) => count(attempts), 'number'],
-  ['At', ({ at }) => <Time at={at} />, 'nowrap'],
-  ['State now', StateNow],
-]
-
-function StateNow({ state, resolvedBy, resolvedAt }: Failure) {
-  return (
-    <>
-      {FAILURE_STATES[state]}
-      {resolvedBy !== null && resolvedAt !== null && (
-        <div class="soft">
-          by <RunLinks runIds={[resolvedBy]} />, <Time at={resolvedAt} />
-        </div>
-      )}
-    </>
   )
 }

@@ -1,16 +1,14 @@
 import type { FastifyInstance } from 'fastify'
 import * as z from 'zod'
-import type { Run, RunStatus } from '../../../documents/run.ts'
-import { count, describeRequest, duration, shorten, shortId } from '../../../documents/format.ts'
-import { ActionButton, STATUS_TONES, StatusBadge, Time } from '../elements.tsx'
+import { RUN_COLUMNS, STATUS_TONES } from '../../../documents/columns.ts'
+import type { RunStatus } from '../../../documents/run.ts'
+import { ActionButton } from '../elements.tsx'
 import { sendPage } from '../layout.tsx'
 import { optionalText, readFields } from '../page-context.ts'
 import type { PageContext } from '../page-context.ts'
 import { Pager, Table } from '../tables.tsx'
-import type { Column } from '../tables.tsx'
 
 const STATUSES = Object.keys(STATUS_TONES) as [RunStatus, ...RunStatus[]]
-const SCOPE_CHARACTERS = 80
 
 const Query = z.object({
   status: z.enum(STATUSES).optional(),
@@ -34,7 +32,7 @@ export function runListRoutes(app: FastifyInstance, { collabSync }: PageContext)
           caption="Runs, newest first"
           empty={status ? `No run is ${status}.` : 'There is no run yet.'}
           rows={items}
-          columns={COLUMNS}
+          columns={RUN_COLUMNS}
         />
         <Pager path="/runs" query={{ status, cursor }} nextCursor={nextCursor} />
       </section>,
@@ -62,16 +60,3 @@ function StatusFilter({ chosen }: { chosen: RunStatus | undefined }) {
     </form>
   )
 }
-
-const COLUMNS: readonly Column<Run>[] = [
-  ['Run', ({ runId }) => <a href={`/runs/${runId}`}>{shortId(runId)}</a>, 'nowrap'],
-  ['Status', (run) => <StatusBadge run={run} />],
-  ['Requested', ({ requestedAt }) => <Time at={requestedAt} />, 'nowrap'],
-  ['By', ({ requestedBy, trigger }) => requestedBy ?? trigger, 'id'],
-  ['Took', (run) => (run.startedAt === null ? '–' : duration(run.durationMs)), 'number'],
-  ['Scopes', ({ scopesPlanned }) => count(scopesPlanned), 'number'],
-  ['Failed', ({ scopesFailed }) => count(scopesFailed), 'number'],
-  ['Held', ({ scopesHeld }) => count(scopesHeld), 'number'],
-  ['Calls', ({ calls }) => count(calls), 'number'],
-  ['Scope', (run) => shorten(describeRequest(run), SCOPE_CHARACTERS), 'id'],
-]

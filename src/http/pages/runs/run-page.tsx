@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { findRunIds } from '../../../client/run-reports.ts'
 import * as pages from '../../../core/database/statements/pages.ts'
+import { factsOfRun, statusOf } from '../../../documents/columns.ts'
 import type { RunDetails } from '../../../documents/run.ts'
 import {
   counted,
@@ -9,27 +10,18 @@ import {
   describeKept,
   describeRejected,
   describeRemoval,
-  describeRequest,
-  duration,
+  listingName,
   NO_WORKER,
   RUN_COUNTS,
   shortId,
 } from '../../../documents/format.ts'
-import {
-  ActionButton,
-  capitalized,
-  Card,
-  Facts,
-  Sentence,
-  StatusBadge,
-  Time,
-} from '../elements.tsx'
-import { listingName } from '../held.tsx'
+import { ActionButton, Card, Sentence } from '../elements.tsx'
 import { ActionsTable } from '../history.tsx'
 import { noSuchRun } from '../../problem.ts'
 import { sendPage } from '../layout.tsx'
 import type { PageContext } from '../page-context.ts'
 import { ThingLink } from '../things/thing-link.tsx'
+import { Facts, Shown } from '../values.tsx'
 import { Failures, Progress, ResolvedBy, Slowness } from './run-parts.tsx'
 
 const SLOWEST_SHOWN = 10
@@ -51,7 +43,7 @@ export function runPageRoutes(app: FastifyInstance, context: PageContext): void 
       {
         title: `Run ${shortId(run.runId)}`,
         part: '/runs',
-        beside: <StatusBadge run={run} />,
+        beside: <Shown of={statusOf(run)} />,
         // They say what happens next to a queued run.
         pastNotices: run.status === 'queued' ? [] : ['run-started', 'run-stored'],
         ...(isUnderWay && { script: 'follow-run.js' }),
@@ -98,7 +90,7 @@ async function runContent({ database }: PageContext, run: RunDetails) {
       )}
       <section class="card">
         <div class="stack" data-live>
-          <RunFacts run={run} />
+          <Facts of={factsOfRun(run)} />
           {run.finishedAt === null && <Progress run={run} />}
         </div>
         {run.finishedAt === null && <UnderWay run={run} />}
@@ -159,49 +151,13 @@ function UnderWay({ run: { runId, stopping } }: { run: RunDetails }) {
   )
 }
 
-/** The request of a run, as a link if it is of one thing. */
-function Requested({ run }: { run: RunDetails }) {
-  const { organizationIds = [], documentId, annotationId, ...more } = run.scope
-  const [organizationId, ...others] = organizationIds
-  const [organizationUserGroupId, ...otherGroups] = more.organizationUserGroupIds ?? []
-  if (organizationId === undefined || others.length + otherGroups.length > 0)
-    return <>{describeRequest(run)}</>
-  const ids = { organizationId, documentId, annotationId, organizationUserGroupId }
-  return <ThingLink ids={ids}>{describeRequest(run)}</ThingLink>
-}
-
-/** The request of the run, its times and its duration. */
-function RunFacts({ run }: { run: RunDetails }) {
-  return (
-    <Facts
-      of={[
-        [
-          'Scope',
-          run.retryOf === null ? (
-            <Requested key="scope" run={run} />
-          ) : (
-            <a key="scope" href={`/runs/${run.retryOf}`}>
-              {describeRequest(run)}
-            </a>
-          ),
-        ],
-        ['Requested by', run.requestedBy ?? run.trigger],
-        ['Requested', <Time key="requested" at={run.requestedAt} />],
-        ['Started', run.startedAt === null ? 'not yet' : <Time key="began" at={run.startedAt} />],
-        ['Took', run.startedAt === null ? '–' : duration(run.durationMs)],
-        ['ID', <code key="id">{run.runId}</code>],
-      ]}
-    />
-  )
-}
-
 /** The counts of the run. */
 function RunResults({ run }: { run: RunDetails }) {
   const names = Object.keys(RUN_COUNTS) as (keyof typeof RUN_COUNTS)[]
   return (
     <Card title="Results">
       <div data-live>
-        <Facts of={names.map((of) => [capitalized(of), describeCounts(run, of)])} />
+        <Facts of={names.map((of) => [of, describeCounts(run, of)])} />
       </div>
     </Card>
   )

@@ -1,20 +1,12 @@
-import type { FailureReport, Run, RunDetails } from '../../../documents/run.ts'
+import { CAUSE_COLUMNS, runs } from '../../../documents/columns.ts'
+import type { Run, RunDetails } from '../../../documents/run.ts'
 import { scopesDone, scopesInAll } from '../../../documents/run.ts'
 import type { RowOf } from '../../../core/database/statement.ts'
 import type { slowestOrganizations } from '../../../core/database/statements/pages.ts'
-import {
-  count,
-  counted,
-  describeFailure,
-  describeStates,
-  duration,
-  nothingToRetry,
-  RUN_TIMES,
-  shortId,
-} from '../../../documents/format.ts'
-import { ActionButton, capitalized, Card, Facts } from '../elements.tsx'
+import { count, counted, duration, nothingToRetry, RUN_TIMES } from '../../../documents/format.ts'
+import { ActionButton, Card } from '../elements.tsx'
 import { Table } from '../tables.tsx'
-import { ThingLink } from '../things/thing-link.tsx'
+import { Facts, Shown } from '../values.tsx'
 
 /** The average duration of a call. */
 function meanCall({ calls, serviceMs }: Pick<Run, 'calls' | 'serviceMs'>): string {
@@ -36,7 +28,7 @@ export function Slowness({
       </p>
       <Facts
         of={[
-          ...RUN_TIMES.map(([words, name]) => [capitalized(words), duration(run[name])] as const),
+          ...RUN_TIMES.map(([words, name]) => [words, duration(run[name])] as const),
           ['Average call', meanCall(run)],
         ]}
       />
@@ -45,9 +37,9 @@ export function Slowness({
           caption="The slowest organizations"
           rows={slowest}
           columns={[
-            ['Organization', ({ organizationId }) => <ThingLink ids={{ organizationId }} />, 'id'],
-            ['Calls', (one) => count(one.calls), 'number'],
-            ['Retries', (one) => count(one.retries), 'number'],
+            ['Organization', ({ organizationId }) => ({ ids: { organizationId } }), 'id'],
+            ['Calls', ({ calls }) => calls, 'number'],
+            ['Retries', ({ retries }) => retries, 'number'],
             ['Average call', meanCall, 'number'],
             ['Service', (one) => duration(one.serviceMs), 'number'],
             ['Rate limit', (one) => duration(one.waitedMs), 'number'],
@@ -81,20 +73,12 @@ export function Failures({ run }: { run: RunDetails }) {
       <Table
         caption="Failed scopes; everything else was written"
         rows={run.failuresByCause}
-        columns={[
-          ['Cause', Cause, 'id'],
-          ['Operation', (cause) => cause.operation],
-          ['Scopes', (cause) => count(cause.scopes), 'number'],
-          ['Organizations', (cause) => count(cause.organizations), 'number'],
-          ['Attempts', (cause) => count(cause.attempts), 'number'],
-          ['State now', StateNow],
-          ['Examples', Examples, 'id'],
-        ]}
+        columns={CAUSE_COLUMNS}
       />
       {run.finishedAt !== null && failing === 0 && <p>{nothingToRetry(run)}</p>}
       {run.retriedBy.length > 0 && (
         <p>
-          Retried by <RunLinks runIds={run.retriedBy} />
+          Retried by <Shown of={runs(run.retriedBy)} />
         </p>
       )}
       <p>
@@ -104,67 +88,13 @@ export function Failures({ run }: { run: RunDetails }) {
   )
 }
 
-/** The response of a failed scope, and its message. */
-export function Cause({
-  httpStatus,
-  errorStatus,
-  errorMessage,
-}: Pick<FailureReport, 'httpStatus' | 'errorStatus' | 'errorMessage'>) {
-  return (
-    <>
-      {describeFailure({ httpStatus, errorStatus })}
-      {errorMessage && <div class="soft">{errorMessage}</div>}
-    </>
-  )
-}
-
-function StateNow({ resolvedBy, ...states }: FailureReport) {
-  return (
-    <>
-      {describeStates(states)}
-      {resolvedBy.length > 0 && (
-        <div class="soft">
-          by <RunLinks runIds={resolvedBy} />
-        </div>
-      )}
-    </>
-  )
-}
-
 /** Names the run that resolved what went wrong in another one, if there is one. */
 export function ResolvedBy({ run: { resolvedBy } }: { run: RunDetails }) {
   if (resolvedBy === null) return null
   return (
     <p>
-      Resolved by <RunLinks runIds={[resolvedBy]} />.
+      Resolved by <Shown of={runs([resolvedBy])} />.
     </p>
-  )
-}
-
-/** Links to runs, named by the first digits of their IDs. */
-export function RunLinks({ runIds }: { runIds: readonly string[] }) {
-  return (
-    <>
-      {`run${runIds.length === 1 ? '' : 's'} `}
-      {runIds.map((runId, place) => (
-        <span key={runId}>
-          {place > 0 && ', '}
-          <a href={`/runs/${runId}`}>{shortId(runId)}</a>
-        </span>
-      ))}
-    </>
-  )
-}
-
-function Examples({ examples }: FailureReport) {
-  return (
-    <ul>
-      {examples.map((example, place) => (
-        <li key={place}>
-          <ThingLink ids={example} />
-        </li>
-      ))}
-    </ul>
   )
 }
 

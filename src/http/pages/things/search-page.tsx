@@ -1,14 +1,11 @@
 import type { FastifyInstance } from 'fastify'
 import * as z from 'zod'
-import { scopePath } from '../../../documents/format.ts'
-import { parentOf } from '../../../documents/thing.ts'
-import type { Found } from '../../../documents/thing.ts'
+import { FOUND_COLUMNS } from '../../../documents/columns.ts'
 import { sendPage } from '../layout.tsx'
 import { optionalText, readFields } from '../page-context.ts'
 import type { PageContext } from '../page-context.ts'
 import { Table } from '../tables.tsx'
-import type { Column } from '../tables.tsx'
-import { NamedThing, thingPath } from './thing-link.tsx'
+import { thingPath } from './thing-link.tsx'
 
 const Query = z.object({ q: optionalText })
 const NOTHING = { items: [], notes: ['Search for an ID, a part of one, a name or an address.'] }
@@ -32,20 +29,9 @@ export function searchRoutes(app: FastifyInstance, { collabSync }: PageContext):
           caption="Results, exact ones first"
           empty="Nothing was found."
           rows={items}
-          columns={COLUMNS}
+          columns={FOUND_COLUMNS}
         />
       </section>,
     )
   })
-}
-
-const COLUMNS: readonly Column<Found>[] = [
-  ['Result', Result, 'id'],
-  ['In', ({ ids }) => ids !== null && scopePath(parentOf(ids) ?? {}), 'id'],
-  ['Match', ({ isExact }) => (isExact ? 'exact' : 'part'), 'nowrap'],
-]
-
-function Result({ kind, ids, runId, name }: Found) {
-  if (kind !== 'run' && ids !== null) return <NamedThing {...{ kind, ids, name }} />
-  return <a href={`/runs/${runId}`}>Run {runId}</a>
 }

@@ -1,33 +1,23 @@
 import type { FastifyInstance } from 'fastify'
 import * as z from 'zod'
-import { count } from '../../../documents/format.ts'
 import {
-  factsOf,
-  KIND_NAMES,
-  ownId,
-  parentOf,
-  ThingRequestSchema,
-} from '../../../documents/thing.ts'
-import type {
-  Beneath,
-  FactValue,
-  LifeEntry,
-  Thing,
-  ThingAction,
-  ThingIds,
-  Words,
-} from '../../../documents/thing.ts'
+  beneathColumns,
+  CONTENTS,
+  factsOfThing,
+  runs,
+  stateOf,
+} from '../../../documents/columns.ts'
+import { KIND_NAMES, ownId, parentOf, ThingRequestSchema } from '../../../documents/thing.ts'
+import type { LifeEntry, Thing, ThingAction, ThingIds, Words } from '../../../documents/thing.ts'
 import { ANNOTATIONS_TOO } from '../actions/actions.ts'
 import { ProblemError } from '../../problem.ts'
-import { ActionButton, Badge, Card, Facts, ForOperators, HiddenFields, Time } from '../elements.tsx'
-import type { Tone } from '../elements.tsx'
+import { ActionButton, Badge, Card, ForOperators, HiddenFields, Time } from '../elements.tsx'
 import { sendPage } from '../layout.tsx'
 import { readFields } from '../page-context.ts'
 import type { PageContext } from '../page-context.ts'
-import { RunLinks } from '../runs/run-parts.tsx'
 import { Pager, Table } from '../tables.tsx'
-import type { Column } from '../tables.tsx'
-import { idFields, NamedThing, ThingLink } from './thing-link.tsx'
+import { Facts, Shown } from '../values.tsx'
+import { idFields, ThingLink } from './thing-link.tsx'
 
 const { limit: _, ...shape } = ThingRequestSchema.shape
 const commentId = z.coerce.number('must be a whole number').optional()
@@ -79,13 +69,11 @@ export function thingRoutes(app: FastifyInstance, { collabSync }: PageContext): 
 }
 
 function State({ thing: { why, checked, actions, removal } }: { thing: Thing }) {
-  const tone = why.state === 'here' ? 'good' : 'idle'
   const disputed = removal && (removal.decidedAt ? 'removal_refused' : 'removal_held')
+  const states = [why.state, actions.includes('retry') && 'failing', disputed] as const
   return (
     <>
-      <Badge tone={tone}>{why.state.replaceAll('_', ' ')}</Badge>
-      {actions.includes('retry') && <Badge tone="bad">failing</Badge>}
-      {disputed && <Badge tone={TONES[disputed] ?? 'idle'}>{disputed.replaceAll('_', ' ')}</Badge>}
+      {states.map((state) => state && <Shown key={state} of={stateOf(state)} />)}
       {checked.isStale && <Badge tone="warn">stale</Badge>}
     </>
   )
@@ -116,9 +104,6 @@ const BUTTONS: Readonly<Record<ThingAction, string>> = {
 /** Why the object is here or gone, its last check, its facts, and its actions. */
 function Stored({ thing }: { thing: Thing }) {
   const { kind, ids, why, checked, removal } = thing
-  const facts = factsOf(thing).map(
-    ([label, value, name]) => [label, <Fact key={name} {...{ name, value, ids }} />] as const,
-  )
   // Comments are fetched with their annotation, users with their organization.
   const fetched = kind === 'comment' || kind === 'user' ? (parentOf(ids) ?? ids) : ids
   return (
@@ -140,7 +125,7 @@ function Stored({ thing }: { thing: Thing }) {
         )}
         Next check: {checked.next}
       </p>
-      <Facts of={[...facts, ['ID', <code key="id">{ownId(kind, ids)}</code>]]} />
+      <Facts of={[...factsOfThing(thing), ['ID', { code: ownId(kind, ids) }]]} />
       <div class="row">
         {thing.actions.map((action) => (
           <ActionButton
@@ -155,42 +140,10 @@ function Stored({ thing }: { thing: Thing }) {
   )
 }
 
-function Fact({ name, value, ids }: { name: string; value: FactValue; ids: ThingIds }) {
-  if (value instanceof Date) return <Time at={value} />
-  if (typeof value === 'boolean') return value ? 'yes' : 'no'
-  if (typeof value === 'number') return count(value)
-  if (name === 'text') return <blockquote class="words">{value}</blockquote>
-  if (name !== 'authors' && name !== 'authorUserId') return <bdi>{value}</bdi>
-  return [value].flat().map((userId, position) => (
-    <span key={userId}>
-      {position > 0 && ', '}
-      <ThingLink ids={{ organizationId: ids.organizationId, userId }}>{userId}</ThingLink>
-    </span>
-  ))
-}
-
-const TONES: Readonly<Partial<Record<Beneath['state'], Tone>>> = {
-  good: 'good',
-  failing: 'bad',
-  stale: 'warn',
-  removal_held: 'warn',
-  removal_refused: 'info',
-}
-
 /** The kinds of entries that the page of an organization or a document can add to the catalog. */
 const ADDED: Readonly<Partial<Record<Thing['kind'], Readonly<Record<string, string>>>>> = {
   organization: { documentId: 'document', organizationUserGroupId: 'user group' },
   document: { annotationId: 'annotation' },
-}
-
-/** The title of the contents of an object of each kind, and the head of the column of times. */
-const HOLDS: Readonly<Record<Thing['kind'], readonly [title: string, timeHead: string]>> = {
-  organization: ['User groups and documents', 'Last good check'],
-  userGroup: ['Users', 'Member since'],
-  document: ['Annotations and users', 'Last good check, or member since'],
-  annotation: ['Comments', 'Last change'],
-  comment: ['', ''],
-  user: ['User groups and documents', 'Member since'],
 }
 
 /** The contents of an object, and forms that add to them. */
@@ -202,17 +155,8 @@ function Holds({
   pager: Pick<Parameters<typeof Pager>[0], 'path' | 'query'>
 }) {
   const { kind, ids, beneath } = thing
-  const [title, timeHead] = HOLDS[kind]
+  const [title] = CONTENTS[kind]
   const added = Object.entries(ADDED[kind] ?? {})
-  const columns: readonly Column<Beneath>[] = [
-    ['Name', NamedThing, 'id'],
-    [
-      'State',
-      ({ state }) => <Badge tone={TONES[state] ?? 'idle'}>{state.replaceAll('_', ' ')}</Badge>,
-    ],
-    ['Comments', ({ comments }) => comments !== null && count(comments), 'number'],
-    [timeHead, ({ at }) => at && <Time at={at} />, 'nowrap'],
-  ]
   return (
     <Card title={title} id="beneath">
       {thing.kind === 'document' && thing.why.state === 'here' && thing.facts.annotations === 0 && (
@@ -222,7 +166,7 @@ function Holds({
         caption={added.length > 0 ? `${title}, failing ones first` : title}
         empty="There are none."
         rows={beneath.items}
-        columns={columns.filter(([head]) => head !== 'Comments' || added.length > 0)}
+        columns={beneathColumns(kind).filter(([head]) => head !== 'comments' || added.length > 0)}
       />
       <Pager
         {...pager}
@@ -279,7 +223,7 @@ function ByRun({ runId }: { runId: string | null }) {
   return (
     runId && (
       <span class="soft">
-        (<RunLinks runIds={[runId]} />)
+        (<Shown of={runs([runId])} />)
       </span>
     )
   )

@@ -1,4 +1,9 @@
-import type { Column, Dictionary, Reference, Relation } from './dictionary.ts'
+import type {
+  Column,
+  Dictionary,
+  Reference,
+  Relation,
+} from '../../src/features/export/dictionary/dictionary.ts'
 
 /**
  * A dbt `sources.yml` with tests: one source for each schema that analysts may read. A test of the package in sql/dbt checks
@@ -10,7 +15,11 @@ export function dictionaryDbt(
   freshnessPromiseS: number,
 ): string {
   const minutes = Math.ceil(freshnessPromiseS / 60)
-  const lines = ['# Made by: collab-sync dictionary --format dbt', 'version: 2', 'sources:']
+  const lines = [
+    '# Generated from the comments of the database of collab-sync.',
+    'version: 2',
+    'sources:',
+  ]
   for (const { name, comment } of schemas.filter((schema) => schema.name !== 'sync')) {
     const own = relations.filter(({ schema, kind }) => schema === name && kind !== 'type')
     lines.push(
@@ -101,7 +110,7 @@ export function dictionaryMarkdown({ schemas, relations, functions }: Dictionary
 
 const INTRODUCTION = `# Dictionary
 
-\`collab-sync dictionary\` generates this page from the comments in the database. \`timestamptz\` stands for \`timestamp with time zone\`. Days and weeks are in \`REPORT_TZ\`, by default UTC.`
+\`npm run generate\` makes this page from the comments in the database, and \`collab-sync dictionary\` prints it. \`timestamptz\` stands for \`timestamp with time zone\`. Days and weeks are in \`REPORT_TZ\`, by default UTC.`
 
 function relationSection(relation: Relation): string {
   const { schema, name, kind, comment, columns, key, references } = relation

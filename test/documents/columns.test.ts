@@ -1,0 +1,65 @@
+import { h } from 'preact'
+import { render } from 'preact-render-to-string'
+import { describe, expect, test } from 'vitest'
+import { textOf } from '../../src/cli/output.ts'
+import { table } from '../../src/cli/table.ts'
+import { ACTION_COLUMNS, runs } from '../../src/documents/columns.ts'
+import type { Value } from '../../src/documents/columns.ts'
+import { Table } from '../../src/http/pages/tables.tsx'
+import { Shown } from '../../src/http/pages/values.tsx'
+import { unescaped } from '../pages/open-pages.ts'
+
+const RUN = '0aea587c-1ee9-4bfa-93e6-17340c286d49'
+const AT = new Date('2026-11-20T02:00:00Z')
+
+const wordsIn = (html: string) =>
+  unescaped(html.replaceAll(/<span class="sign".*?<\/span>/g, '').replaceAll(/<[^>]*>/g, ' '))
+    .replaceAll(/ +/g, ' ')
+    .replaceAll(' ,', ',')
+    .trim()
+
+describe('a value is the same words for a terminal and in a page', () => {
+  const values: Record<string, [value: Value, words: string, html?: string]> = {
+    nothing: [null, ''],
+    'a text': ['<b> & "c"', '<b> & "c"'],
+    'a number': [12_345, '12,345'],
+    'a truth': [true, 'yes'],
+    'a time': [AT, '2026-11-20 02:00:00Z', '<time datetime="2026-11-20T02:00:00.000Z"'],
+    'an age': [{ ago: new Date(Date.now() - 3 * 86_400_000) }, '3 days ago', '<time '],
+    'a run': [{ runId: RUN }, '0aea587c', `href="/runs/${RUN}"`],
+    runs: [runs([RUN, RUN]), 'runs 0aea587c, 0aea587c', `href="/runs/${RUN}"`],
+    'a thing': [
+      { ids: { organizationId: 'a', documentId: 'b' } },
+      'a / b',
+      'href="/thing?organizationId=a&amp;documentId=b"',
+    ],
+    'a thing with a name': [{ ids: { organizationId: 'a' }, text: 'Acme' }, 'Acme', 'href="/thing'],
+    'a state': [{ tone: 'bad', text: 'failing' }, 'failing', 'class="badge bad"'],
+    'a count that needs attention': [{ tone: 'warn', count: 1_200 }, '1,200'],
+    'a code': [{ code: '0 2 * * *' }, '0 2 * * *', '<code>'],
+    'a quote': [{ quote: 'Ship it.' }, 'Ship it.', '<blockquote '],
+    'a record': [{ record: '{"a":1}' }, '{"a":1}', '<pre '],
+    'a value with a note': [{ value: 'resolved', note: runs([RUN]) }, 'resolved run 0aea587c'],
+    'a value without its note': [{ value: 'resolved', note: null }, 'resolved'],
+  }
+
+  test.each(Object.entries(values))('%s', (_, [value, words, html = '']) => {
+    const page = render(h(Shown, { of: value }))
+    expect(textOf(value).replaceAll('\n', ' ')).toBe(words)
+    expect(wordsIn(page)).toBe(words)
+    expect(page).toContain(html)
+  })
+})
+
+test('a list has the same columns in the same order for a terminal and in a page', () => {
+  const row = { actionId: 1, at: AT, by: 'ann', action: 'run_requested', target: 'everything' }
+  const rows = [{ ...row, runId: RUN, reason: 'as agreed' }]
+  const text = table(ACTION_COLUMNS, rows)
+    .toLowerCase()
+    .split(/\s{2,}/)
+    .slice(1)
+  const page = render(h(Table, { caption: '', columns: ACTION_COLUMNS as never, rows }))
+  const cells = [...page.matchAll(/<t[hd][^>]*>(.*?)<\/t[hd]>/g)].map(([, cell]) => cell ?? '')
+  expect(cells.map((cell) => wordsIn(cell).toLowerCase())).toEqual(text)
+  expect(text).toContain('run requested')
+})
