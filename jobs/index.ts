@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { UsageError } from '../src/base/errors.ts'
+import { OPERATIONS } from '../src/base/operations.ts'
 import { finishIfDone } from '../src/core/run/finish.ts'
 import { planPage } from '../src/core/run/start.ts'
 import { startRun } from '../src/core/run/start.ts'
@@ -85,9 +86,10 @@ export const jobs = {
   },
 } satisfies Record<string, Job>
 
-/** Where continuous refresh polls comments all day, a nightly run fetches users only. */
+/** A nightly run leaves out what continuous refresh polls all day. */
 function scopeOfNight({ refreshBudget, sync: { operations } }: App): Scope {
-  return refreshBudget !== null && operations.includes('users') ? { operations: ['users'] } : {}
+  const others = operations.filter((each) => !OPERATIONS[each].isRefreshed)
+  return refreshBudget !== null && others.length > 0 ? { operations: others } : {}
 }
 
 /** A job for items of runs. It finishes the run where the item was the last one. */

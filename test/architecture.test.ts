@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path/posix'
 import { describe, expect, test } from 'vitest'
+import { OPERATION_NAMES } from '../src/base/operations.ts'
 
 /** Holds what docs/ARCHITECTURE.md and sql/README.md promise. A failure names the rule and the file. */
 
@@ -112,6 +113,12 @@ describe('source files', () => {
       .map(({ path, text }) => ({ path, lines: text.trimEnd().split('\n').length }))
       .filter(({ lines }) => lines > LINES_MAX)
     expect(long.map(({ path, lines }) => `${path} has ${lines} lines`)).toEqual([])
+  })
+
+  test('compare nothing with the name of an operation: src/base/operations.ts and its module have what differs', () => {
+    const name = `'(?:${OPERATION_NAMES.join('|')})'`
+    const compared = `(?:[!=]==? |case |includes\\()${name}|${name} [!=]==? `
+    expect(sourcesWith(new RegExp(compared))).toEqual([])
   })
 
   test('have kebab-case names, tests and statements too', () => {

@@ -44,9 +44,6 @@ export class CursorGoneError extends UsageError {
 export type FailureKind =
   'retry' | 'throttled' | 'refused' | 'credentials' | 'unreachable' | 'unknown'
 
-/** The two operations of the service: Get Users and Get Comments (docs/SERVICE.md). */
-export type Operation = 'users' | 'comments'
-
 /** A call to the service without a usable response. Never holds a credential. */
 export class CallError extends Error {
   override name = 'CallError'

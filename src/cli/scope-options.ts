@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from 'commander'
 import type { Command } from 'commander'
+import { OPERATION_NAMES } from '../base/operations.ts'
 
 export interface ScopeOptions {
   organization?: string[]
@@ -27,7 +28,10 @@ export function addScopeOptions(command: Command): Command {
     .option('--comment <n>', 'only this comment, of one annotation; repeatable', collectNumber)
     .option('--user <id>', 'only this user; repeatable', collect)
     .option('--group <id>', 'only this user group; repeatable', collect)
-    .option('--operations <list>', 'users, comments or users,comments (default: SYNC_OPERATIONS)')
+    .option(
+      '--operations <list>',
+      `${OPERATION_NAMES.join(',')} or some of them (default: SYNC_OPERATIONS)`,
+    )
 }
 
 /** Adds the options of a requested run. */

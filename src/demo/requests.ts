@@ -1,11 +1,5 @@
 import * as z from 'zod'
-import type { Operation } from '../base/errors.ts'
-
-/** docs/SERVICE.md, Requests. */
-export const PATHS: Record<Operation, string> = {
-  users: '/v1/users/get',
-  comments: '/v1/commentannotations/comments/get',
-}
+import type { Operation } from '../base/operations.ts'
 
 /** In one filter. */
 const MOST_IDS = 30
@@ -36,22 +30,12 @@ const CommentsData = z.strictObject({
 const BODIES = {
   users: z.strictObject({ data: UsersData }),
   comments: z.strictObject({ data: CommentsData }),
-}
+} satisfies Record<Operation, z.ZodType>
 
 /** A call as docs/SERVICE.md documents it. `body` is as received. */
-export type StandInRequest = UsersRequest | CommentsRequest
-
-export interface UsersRequest {
-  operation: 'users'
-  data: z.output<typeof UsersData>
-  body: string
-}
-
-export interface CommentsRequest {
-  operation: 'comments'
-  data: z.output<typeof CommentsData>
-  body: string
-}
+export type StandInRequest<O extends Operation = Operation> = {
+  [Each in O]: { operation: Each; data: z.output<(typeof BODIES)[Each]>['data']; body: string }
+}[O]
 
 /** Reads a request body. @returns the request, or a sentence that says how it violates docs/SERVICE.md */
 export function readRequest(operation: Operation, body: string): StandInRequest | string {

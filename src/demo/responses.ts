@@ -1,5 +1,6 @@
-import type { Operation } from '../base/errors.ts'
-import type { CommentsRequest, StandInRequest, UsersRequest } from './requests.ts'
+import { OPERATIONS } from '../base/operations.ts'
+import type { Operation } from '../base/operations.ts'
+import type { StandInRequest } from './requests.ts'
 import type { World } from './world.ts'
 
 /** The texts that the service was observed to send (docs/SERVICE.md, Requests). */
@@ -10,13 +11,22 @@ const MESSAGES: Record<Operation, string> = {
 
 /** JSON texts of the items of `result.data`; undefined if the organization, document or annotation is unknown. */
 export function itemsOf(world: World, request: StandInRequest): string[] | undefined {
-  const records =
-    request.operation === 'comments' ? commentsOf(world, request) : usersOf(world, request)
-  return records?.map((record) => JSON.stringify(record))
+  return recordsOf(world, request)?.map((record) => JSON.stringify(record))
 }
 
+function recordsOf<O extends Operation>(world: World, request: StandInRequest<O>) {
+  return RECORDS[request.operation](world, request)
+}
+
+const RECORDS: {
+  readonly [O in Operation]: (
+    world: World,
+    request: StandInRequest<O>,
+  ) => readonly unknown[] | undefined
+} = { users: usersOf, comments: commentsOf }
+
 /** With IDs: one record for each of them in their order, `null` for those not found (Get Comments, rule 3). */
-function commentsOf(world: World, { data }: CommentsRequest) {
+function commentsOf(world: World, { data }: StandInRequest<'comments'>) {
   const comments = world.comments(data)
   if (!comments || !data.commentIds) return comments
   const byId = new Map(comments.map((comment) => [comment.commentId, comment]))
@@ -24,7 +34,7 @@ function commentsOf(world: World, { data }: CommentsRequest) {
 }
 
 /** Users that pass every filter of the call; docs/SERVICE.md does not say how filters combine. */
-function usersOf(world: World, { data }: UsersRequest) {
+function usersOf(world: World, { data }: StandInRequest<'users'>) {
   const { organizationId, documentId, userIds, organizationUserGroupIds } = data
   const listed =
     documentId === undefined
@@ -49,6 +59,6 @@ export function successBody(operation: Operation, items: readonly string[]): str
  * for Get Comments is our guess.
  */
 export function errorBody(operation: Operation, status: string): string {
-  const message = `Error retrieving ${operation === 'users' ? 'user(s)' : 'comment(s)'}.`
+  const message = `Error retrieving ${OPERATIONS[operation].record}(s).`
   return JSON.stringify({ error: { message, status } })
 }

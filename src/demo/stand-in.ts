@@ -2,9 +2,10 @@ import { createServer } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
-import type { Operation } from '../base/errors.ts'
+import { OPERATION_NAMES, OPERATIONS } from '../base/operations.ts'
+import type { Operation } from '../base/operations.ts'
 import { errorBody, itemsOf, successBody } from './responses.ts'
-import { PATHS, readRequest } from './requests.ts'
+import { readRequest } from './requests.ts'
 import type { StandInRequest } from './requests.ts'
 import type { World } from './world.ts'
 
@@ -122,7 +123,7 @@ function readCall(
   response: ServerResponse,
   body: string,
 ): Call {
-  const operation = (['users', 'comments'] as const).find((each) => PATHS[each] === message.url)
+  const operation = OPERATION_NAMES.find((each) => OPERATIONS[each].path === message.url)
   const read = requestOrRefusal(standIn, message, operation, body)
   const [request, refusal] = 'status' in read ? [null, read] : [read, null]
   const items = () => (request === null ? undefined : itemsOf(standIn.world, request))

@@ -1,11 +1,10 @@
 import * as z from 'zod'
-import type { Operation } from '../base/errors.ts'
+import { canSelect, OPERATION_NAMES } from '../base/operations.ts'
+import type { Operation } from '../base/operations.ts'
 import { printable } from '../base/printable.ts'
 import { checked, id } from './check.ts'
 
-export const OPERATIONS = ['users', 'comments'] as const satisfies readonly Operation[]
-
-export const OperationSchema = z.enum(OPERATIONS, `must be ${OPERATIONS.join(' or ')}`)
+export const OperationSchema = z.enum(OPERATION_NAMES, `must be ${OPERATION_NAMES.join(' or ')}`)
 
 function scopeShape(oneId: typeof id | z.ZodString) {
   const ids = oneOrMore(oneId)
@@ -60,23 +59,17 @@ export const SomeIdsSchema = ScopeIdsSchema.partial()
 export type ScopeIds = z.output<typeof SomeIdsSchema>
 
 /**
- * The operations of a scope. Only comments can be selected by annotation and comment, and only users by user and group
- * (docs/SERVICE.md; the effect of `userIds` on Get Comments is not known).
+ * The operations of a scope: those that can be limited to it.
  * @param defaults the operations of the settings (`SYNC_OPERATIONS`)
  */
 export function operationsOf(scope: Scope, defaults: readonly Operation[]): Operation[] {
   const wanted = scope.operations ?? defaults
-  const possible = scope.annotationId
-    ? ['comments']
-    : scope.userIds || scope.organizationUserGroupIds
-      ? ['users']
-      : OPERATIONS
-  return OPERATIONS.filter(
-    (operation) => wanted.includes(operation) && possible.includes(operation),
+  return OPERATION_NAMES.filter(
+    (operation) => wanted.includes(operation) && canSelect(operation, scope),
   )
 }
 
-/** Whether the scope is the whole catalog, of one or both operations. */
+/** Whether the scope is the whole catalog, of some operations or all. */
 export function isEverything(scope: Scope): boolean {
   return Object.entries(scope).every(([name, each]) => name === 'operations' || each === undefined)
 }
@@ -107,7 +100,7 @@ function combinationFault(scope: Scope): [member: keyof Scope, message: string] 
     return ['organizationUserGroupIds', 'cannot be combined with documentId']
   if (scope.userIds && scope.annotationId)
     return ['userIds', 'cannot be combined with annotationId']
-  if (operationsOf(scope, OPERATIONS).length === 0)
+  if (operationsOf(scope, OPERATION_NAMES).length === 0)
     return ['operations', `${scope.operations?.join(', ')} cannot be used with this scope`]
   return null
 }

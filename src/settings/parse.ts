@@ -1,7 +1,8 @@
 import { isIP } from 'node:net'
 import * as z from 'zod'
-import { OPERATIONS, OperationSchema } from '../documents/scope.ts'
-import type { Operation } from '../base/errors.ts'
+import { OperationSchema } from '../documents/scope.ts'
+import { OPERATION_NAMES } from '../base/operations.ts'
+import type { Operation } from '../base/operations.ts'
 
 /**
  * Parsers of the text of a setting, as zod types. Every message follows the setting's name
@@ -72,13 +73,13 @@ export function oneOf<W extends string>(...words: W[]) {
   return z.enum(words, `must be one of ${words.join(', ')}`)
 }
 
-/** `users,comments` in any order, or one of them; returned in the order of {@link OPERATIONS}. */
+/** Operations in any order; returned in that of {@link OPERATION_NAMES}. */
 export const operations: z.ZodType<Operation[], string> = parser(
-  'must be users, comments, or both with a comma between',
+  `must be one or more of ${OPERATION_NAMES.join(', ')}, with commas between`,
   (text) => {
     const words = text.split(',').map((word) => word.trim())
     const { data } = z.array(OperationSchema).safeParse(words)
-    return data && OPERATIONS.filter((operation) => data.includes(operation))
+    return data && OPERATION_NAMES.filter((operation) => data.includes(operation))
   },
 )
 

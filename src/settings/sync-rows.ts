@@ -1,3 +1,4 @@
+import { OPERATION_NAMES } from '../base/operations.ts'
 import { cronPattern, timeZone } from '../documents/schedule.ts'
 import { databaseAddress } from './database-address.ts'
 import * as parse from './parse.ts'
@@ -23,8 +24,8 @@ export const SYNC_ROWS = inGroup('sync', {
   operations: {
     name: 'SYNC_OPERATIONS',
     parse: parse.operations,
-    default: 'users,comments',
-    meaning: 'What to sync: users,comments or one of them.',
+    default: OPERATION_NAMES.join(','),
+    meaning: 'What to sync: one or more operations, with commas between.',
   },
   reportTimeZone: {
     name: 'REPORT_TZ',

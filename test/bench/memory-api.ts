@@ -1,10 +1,10 @@
 import { itemsOf, successBody } from '../../src/demo/responses.ts'
 import { Random } from '../../src/demo/random.ts'
 import type { World } from '../../src/demo/world.ts'
-import type { Operation } from '../../src/base/errors.ts'
+import type { Operation } from '../../src/base/operations.ts'
 import { readResponse, readingTick } from '../../src/core/service/response.ts'
 import type { Call, CollabApi } from '../../src/core/service/client.ts'
-import type { CommentsFilter, UsersFilter } from '../../src/core/service/filters.ts'
+import type { Filters } from '../../src/core/service/filters.ts'
 import { MemoryBudget } from '../../src/core/service/memory.ts'
 import { shuffled } from '../service/stand-in.ts'
 
@@ -37,14 +37,6 @@ export class MemoryApi implements CollabApi {
     return null
   }
 
-  async getUsers(filter: UsersFilter, call: Call = {}) {
-    return this.#answer('users', filter, call)
-  }
-
-  async getComments(filter: CommentsFilter, call: Call = {}) {
-    return this.#answer('comments', filter, call)
-  }
-
   concurrency() {
     return { permits: 0, inFlight: 0, limit: 1, waiting: 0, latencyMsEwma: null }
   }
@@ -55,7 +47,7 @@ export class MemoryApi implements CollabApi {
 
   async close(): Promise<void> {}
 
-  async #answer(operation: Operation, filter: UsersFilter | CommentsFilter, call: Call) {
+  async get<O extends Operation>(operation: O, filter: Filters[O], call: Call = {}) {
     const body = this.#bodies.get(keyOf(operation, filter))
     if (body === undefined) throw new Error(`No answer was prepared for ${JSON.stringify(filter)}.`)
     if (call.stats !== undefined) call.stats.calls += 1
@@ -67,7 +59,7 @@ export class MemoryApi implements CollabApi {
 
 function* fullListings(
   world: World,
-): Generator<{ operation: Operation; filter: UsersFilter | CommentsFilter }> {
+): Generator<{ operation: Operation; filter: Filters[Operation] }> {
   for (const organizationId of world.organizationIds()) {
     yield { operation: 'users', filter: { organizationId } }
     for (const groupId of world.groupIds(organizationId)) {

@@ -1,5 +1,10 @@
+<<<<<<< HEAD
 import { afterAll, expect, test } from 'vitest'
 import { PATHS } from '../../src/demo/requests.ts'
+=======
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { OPERATIONS } from '../../src/base/operations.ts'
+>>>>>>> h-ops
 import { createWorld } from '../../src/demo/world.ts'
 import { call, listed } from '../service/call.ts'
 import { startStandIn } from '../service/stand-in.ts'
@@ -106,7 +111,7 @@ test('a wrong token is refused without a violation, a missing one and another pa
   expect((await call(standIn, 'users', org)).status).toBe(200)
   expect(standIn.calls.violationCount).toBe(before)
   const post = { method: 'POST' }
-  expect((await fetch(standIn.url + PATHS.users, post)).status).toBe(401)
+  expect((await fetch(standIn.url + OPERATIONS.users.path, post)).status).toBe(401)
   expect((await fetch(`${standIn.url}/v2/users/get`, post)).status).toBe(404)
   expect(standIn.calls.violationCount).toBe(before + 2)
 })

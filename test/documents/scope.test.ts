@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { UsageError } from '../../src/base/errors.ts'
-import type { Operation } from '../../src/base/errors.ts'
+import { OPERATION_NAMES } from '../../src/base/operations.ts'
+import type { Operation } from '../../src/base/operations.ts'
 import {
   describeScope,
-  OPERATIONS,
   operationsOf,
   parseScope,
   StoredScopeSchema,
@@ -70,10 +70,10 @@ describe('a scope', () => {
 
 describe('the operations of a scope', () => {
   test.each<[Scope, readonly Operation[], readonly Operation[]]>([
-    [{}, OPERATIONS, ['users', 'comments']],
+    [{}, OPERATION_NAMES, ['users', 'comments']],
     [{}, ['comments'], ['comments']],
     [thread, ['users'], []],
-    [{ userIds: ['u'] }, OPERATIONS, ['users']],
+    [{ userIds: ['u'] }, OPERATION_NAMES, ['users']],
   ])('%j with %j set are %j', (scope, defaults, operations) => {
     expect(operationsOf(scope, defaults)).toEqual(operations)
   })

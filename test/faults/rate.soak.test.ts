@@ -17,7 +17,7 @@ describe.each(QUEUE_KINDS)('the pace of all workers together, with the queue on 
     const { calls } = live.standIn
     // The store has a next slot from the first call on.
     const { sync } = await live.openApp()
-    await sync.collabApi.getUsers({ organizationId: 'none' }).catch(() => {})
+    await sync.collabApi.get('users', { organizationId: 'none' }).catch(() => {})
     await untilUsed(30, async () => {
       calls.reset()
       const nextMs = await nextSlotMs(live as Live)

@@ -35,7 +35,7 @@ test('the lowest SYNC_RATE_LIMIT of live workers holds for workers that set none
 })
 
 async function callOnce(app: App): Promise<void> {
-  await app.sync.collabApi.getUsers({ organizationId: 'any' }).catch(() => {})
+  await app.sync.collabApi.get('users', { organizationId: 'any' }).catch(() => {})
 }
 
 const database = await createTestDatabase()

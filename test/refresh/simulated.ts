@@ -121,8 +121,10 @@ export class SimulatedService {
   /** The service as the program sees it. */
   api(): CollabApi {
     return {
-      getComments: async (filter, call) => this.#comments(filter, call),
-      getUsers: () => Promise.reject(new Error('There are no users in this world.')),
+      get: async (operation, filter, call) => {
+        if (operation !== 'comments') throw new Error('There are only comments in this world.')
+        return this.#comments(filter as CommentsFilter, call)
+      },
       memory: new MemoryBudget(),
       concurrency: () => ({ permits: 0, inFlight: 0, limit: 1, waiting: 0, latencyMsEwma: null }),
       waiting: () => null,

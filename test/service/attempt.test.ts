@@ -24,7 +24,7 @@ describe('each call that was made is reported with how it went', () => {
     ['unknown', json(200, { error: { status: 'ODD_ONE' } })],
   ])('%s', async (outcome, fault) => {
     const { api, reports } = await start([fault], outcome === 'timeout' ? { timeoutMs: 200 } : {})
-    await ended(api.getUsers(users))
+    await ended(api.get('users', users))
     expect(reports).toEqual([
       {
         operation: 'users',
@@ -41,7 +41,7 @@ describe('each call that was made is reported with how it went', () => {
   test('given up by us', async () => {
     const { server, api, reports } = await start([neverAnswers])
     const stop = new AbortController()
-    const call = ended(api.getUsers(users, { signal: stop.signal }))
+    const call = ended(api.get('users', users, { signal: stop.signal }))
     await until('the call was seen', () => server.seen.length === 1)
     stop.abort(new Error('stopped'))
     await call
@@ -52,7 +52,7 @@ describe('each call that was made is reported with how it went', () => {
     const { api, reports } = await start([json(500, {})], { retries: 1 })
     const sent: boolean[] = []
     const stats = noStats()
-    await api.getUsers(users, { stats, onSent: (isRetry) => sent.push(isRetry) })
+    await api.get('users', users, { stats, onSent: (isRetry) => sent.push(isRetry) })
     expect(stats).toMatchObject({ calls: 2, retries: 1 })
     expect(reports.map(({ outcome, isRetry }) => [outcome, isRetry])).toEqual([
       ['transient', false],
@@ -76,7 +76,7 @@ describe('what an answer says of the service holds for all calls', () => {
     ['503: not at all', json(503, {}), []],
   ])('%s', async (_what, fault, expected) => {
     const { api, pauses } = await start([fault])
-    await ended(api.getUsers(users))
+    await ended(api.get('users', users))
     expect(pauses).toEqual(expected)
   })
 
@@ -84,7 +84,7 @@ describe('what an answer says of the service holds for all calls', () => {
     const limits: number[] = []
     for (const fault of [json(500, {}), json(401, {}), json(503, {})]) {
       const { api } = await start([fault])
-      await ended(api.getUsers(users))
+      await ended(api.get('users', users))
       limits.push(api.concurrency().limit)
     }
     expect(limits.map((limit) => limit < 8)).toEqual([false, false, true])
@@ -93,12 +93,12 @@ describe('what an answer says of the service holds for all calls', () => {
   test('a refused token fails the calls that wait with it, without a call', async () => {
     const { server, api } = await start([], { concurrency: 1 })
     server.usually = json(401, {})
-    const failed = await Promise.all([1, 2, 3].map(() => ended(api.getUsers(users))))
+    const failed = await Promise.all([1, 2, 3].map(() => ended(api.get('users', users))))
     expect(failed).toMatchObject(failed.map(() => ({ kind: 'credentials' })))
     expect(server.seen).toHaveLength(1)
     api.startAfresh()
     server.usually = success([])
-    expect(await api.getUsers(users)).toMatchObject({ status: 'data' })
+    expect(await api.get('users', users)).toMatchObject({ status: 'data' })
   })
 })
 
@@ -106,10 +106,10 @@ describe('one call', () => {
   test('is made once there is memory for its answer; one of a caller that holds some is made at once', async () => {
     const { server, api } = await start([])
     const full = api.memory.open(1e9)
-    const call = api.getUsers(users)
+    const call = api.get('users', users)
     const other = api.memory.open(1)
     const later = { organizationId: 'o', documentId: 'd', annotationId: 'later' }
-    await api.getComments(later, { memory: other })
+    await api.get('comments', later, { memory: other })
     expect(server.seen).toHaveLength(1)
     full.resize(0)
     expect(await call).toMatchObject({ status: 'data' })
@@ -124,10 +124,10 @@ describe('one call', () => {
     let commits = 0
     api.memory.whenFull(() => (commits += 1))
     let isOver = false
-    const call = ended(api.getUsers(users)).finally(() => (isOver = true))
+    const call = ended(api.get('users', users)).finally(() => (isOver = true))
     await until('it waits', () => commits > 0)
     expect(api.concurrency()).toMatchObject({ inFlight: 0 })
-    expect(await api.getUsers(users, { memory: holder })).toMatchObject({ status: 'data' })
+    expect(await api.get('users', users, { memory: holder })).toMatchObject({ status: 'data' })
     expect(isOver).toBe(false)
     held.resize(0)
     expect(await call).toMatchObject({ httpStatus: 200, errorStatus: 'no_data' })
@@ -141,7 +141,7 @@ describe('one call', () => {
     const held = api.memory.open(63_500_000)
     api.memory.whenFull(() => stop.abort(new Error('no more')))
     const memory = api.memory.open()
-    const call = api.getUsers(users, { memory, waitSignal: stop.signal })
+    const call = api.get('users', users, { memory, waitSignal: stop.signal })
     await expect(call).rejects.toThrow('no more')
     expect([memory.bytes, api.memory.isFull, api.concurrency().inFlight]).toEqual([0, false, 0])
     held.resize(0)
@@ -153,7 +153,7 @@ describe('one call', () => {
     const { api } = await start([bytes(500, 'x'.repeat(5000)), bytes(200, body)], { retries: 1 })
     const memory = api.memory.open(7)
     const failed: number[] = []
-    await api.getUsers(users, { memory, onFailedTry: () => failed.push(memory.bytes) })
+    await api.get('users', users, { memory, onFailedTry: () => failed.push(memory.bytes) })
     expect([failed, memory.bytes]).toEqual([[7], 7 + body.length])
   })
 
@@ -171,7 +171,7 @@ describe('one call', () => {
         acquire: () => (events.push('begin'), null),
       },
     })
-    await Promise.all([1, 2].map(() => ended(api.getUsers(users))))
+    await Promise.all([1, 2].map(() => ended(api.get('users', users))))
     expect(events.join(' ')).toBe(order)
   })
 
@@ -179,9 +179,9 @@ describe('one call', () => {
     const { fault, letGo } = held(success([]))
     const { server, api } = await start([fault], { concurrency: 1 })
     const stop = new AbortController()
-    const inFlight = api.getUsers(users, { waitSignal: stop.signal })
+    const inFlight = api.get('users', users, { waitSignal: stop.signal })
     await until('the call was seen', () => server.seen.length === 1)
-    const waiting = ended(api.getUsers(users, { waitSignal: stop.signal }))
+    const waiting = ended(api.get('users', users, { waitSignal: stop.signal }))
     stop.abort(new Error('no more'))
     expect(await waiting).toMatchObject({ message: 'no more' })
     letGo()
@@ -192,12 +192,12 @@ describe('one call', () => {
   test('adds its times to what is counted of a batch', async () => {
     const { api, reports, server } = await start([], { concurrency: 1 })
     server.usually = json(429, {}, { 'retry-after': '1' })
-    await ended(api.getUsers(users))
+    await ended(api.get('users', users))
     // The pause of all processes lasts on.
     api.startAfresh()
     server.usually = success([])
     const stats = noStats()
-    await api.getUsers(users, { stats })
+    await api.get('users', users, { stats })
     const { waitedThrottledMs } = reports[1] as CallReport
     expect(stats).toMatchObject({ calls: 1, retries: 0, waitedMs: 0, waitedThrottledMs })
     expect(waitedThrottledMs).toBeGreaterThan(0)
@@ -214,7 +214,7 @@ describe('one call', () => {
       const stats = noStats()
       let throttledMs = 0
       const call = { stats, signal: stop.signal, onThrottled: (ms: number) => (throttledMs += ms) }
-      calls.push(ended(api.getUsers(users, call)))
+      calls.push(ended(api.get('users', users, call)))
       await until('its wait is counted', () => {
         api.countWaits()
         return stats.waitedThrottledMs > 0 && stats.waitedThrottledMs === throttledMs
@@ -231,6 +231,6 @@ describe('one call', () => {
     const { api } = await start([
       (response) => response.writeHead(200, { 'content-encoding': encoding }).end(sent),
     ])
-    expect(await api.getUsers(users)).toMatchObject({ status: 'data', data: [] })
+    expect(await api.get('users', users)).toMatchObject({ status: 'data', data: [] })
   })
 })

@@ -1,4 +1,4 @@
-import type { Operation } from '../../src/base/errors.ts'
+import type { Operation } from '../../src/base/operations.ts'
 import type { StandInRequest } from '../../src/demo/requests.ts'
 
 /** One call as the service saw it. */

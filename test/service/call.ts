@@ -1,6 +1,6 @@
-import { PATHS } from '../../src/demo/requests.ts'
+import { OPERATIONS } from '../../src/base/operations.ts'
 import type { StandIn } from './stand-in.ts'
-import type { Operation } from '../../src/base/errors.ts'
+import type { Operation } from '../../src/base/operations.ts'
 
 interface Body {
   result?: { status: string; message: string; data: unknown[]; nextPageToken?: string }
@@ -14,7 +14,7 @@ export async function call(
   data: unknown,
   request: RequestInit = {},
 ): Promise<{ status: number; text: string; body: Body; headers: Headers }> {
-  const response = await fetch(standIn.url + PATHS[operation], {
+  const response = await fetch(standIn.url + OPERATIONS[operation].path, {
     method: 'POST',
     redirect: 'manual',
     body: JSON.stringify({ data }),

@@ -23,9 +23,15 @@ const comments = { organizationId: 'o', documentId: 'd', annotationId: 'a' }
 describe('the two operations', () => {
   test('send what the document says, below a base address with a path and a slash', async () => {
     const { server } = await startClient([])
+<<<<<<< HEAD
     const api = openClient(`${server.url}/base/`)
     await api.getUsers({ organizationId: 'ö"/ ', userIds: ['u'] })
     await api.getComments({ ...comments, commentIds: [Number.MAX_SAFE_INTEGER] })
+=======
+    const client = untilTestEnds(openClient(`${server.url}/base/`))
+    await client.api.get('users', { organizationId: 'ö"/ ', userIds: ['u'] })
+    await client.api.get('comments', { ...comments, commentIds: [Number.MAX_SAFE_INTEGER] })
+>>>>>>> h-ops
     expect(server.seen.map(({ path, body }) => [path, JSON.parse(body)])).toEqual([
       ['/base/v1/users/get', { data: { organizationId: 'ö"/ ', userIds: ['u'] } }],
       [
@@ -41,8 +47,8 @@ describe('the two operations', () => {
 
   test('know the same bytes again by their digest', async () => {
     const { api } = await startClient([])
-    const first = await api.getUsers(users)
-    const second = await api.getUsers(users, { knownDigest: first.digest })
+    const first = await api.get('users', users)
+    const second = await api.get('users', users, { knownDigest: first.digest })
     expect([first.status, second.status]).toEqual(['data', 'unchanged'])
   })
 })
@@ -52,16 +58,18 @@ describe('a call that is refused', () => {
     const { server, api } = await startClient([])
     server.usually = json(403, {})
     for (const documentId of ['1', '2', '3', '4', '5']) {
-      await expect(api.getUsers({ organizationId: 'o', documentId })).rejects.toThrow('HTTP 403')
+      await expect(api.get('users', { organizationId: 'o', documentId })).rejects.toThrow(
+        'HTTP 403',
+      )
     }
     const stats = noStats()
-    const hopeless = api.getUsers({ organizationId: 'o', documentId: '6' }, { stats })
+    const hopeless = api.get('users', { organizationId: 'o', documentId: '6' }, { stats })
     await expect(hopeless).rejects.toMatchObject({ errorStatus: 'breaker_open', attempts: 0 })
     expect([server.seen.length, stats.calls]).toEqual([5, 0])
     server.usually = success([])
-    expect((await api.getComments(comments)).status).toBe('data')
+    expect((await api.get('comments', comments)).status).toBe('data')
     api.startAfresh()
-    expect((await api.getUsers({ organizationId: 'o', documentId: '6' })).status).toBe('data')
+    expect((await api.get('users', { organizationId: 'o', documentId: '6' })).status).toBe('data')
   })
 })
 
@@ -89,11 +97,11 @@ describe('refused credentials', () => {
       const { server, api } = await startClient([], { authTokenFile: file, retries: 0 })
       server.usually = takesNewToken(status)
       writeFileSync(file, 'new-token\n')
-      const answers = await Promise.all(Array.from({ length: 8 }, () => api.getUsers(users)))
+      const answers = await Promise.all(Array.from({ length: 8 }, () => api.get('users', users)))
       expect(answers.map((answer) => answer.status)).toEqual(
         Array.from({ length: 8 }, () => 'data'),
       )
-      await api.getUsers(users)
+      await api.get('users', users)
       expect(server.seen).toHaveLength(17)
     },
   )
@@ -102,21 +110,21 @@ describe('refused credentials', () => {
     const file = tokenFile()
     const { server, api } = await startClient([], { authTokenFile: file, retries: 0 })
     server.usually = takesNewToken(403)
-    const ask = (documentId: string) => api.getUsers({ organizationId: 'o', documentId })
+    const ask = (documentId: string) => api.get('users', { organizationId: 'o', documentId })
     for (const documentId of ['1', '2', '3', '4', '5'])
       await expect(ask(documentId)).rejects.toThrow('HTTP 403')
     await expect(ask('6')).rejects.toMatchObject({ errorStatus: 'breaker_open' })
     writeFileSync(file, 'new-token\n')
     // The file is read at once because of a 401.
     server.usually = takesNewToken(401)
-    expect((await api.getComments(comments)).status).toBe('data')
+    expect((await api.get('comments', comments)).status).toBe('data')
     expect((await ask('6')).status).toBe('data')
   })
 
   test('fail after one call when the file is the same, without telling a secret', async () => {
     const { server, api } = await startClient([], { authTokenFile: tokenFile() })
     server.usually = takesNewToken(401)
-    const failed = api.getUsers(users)
+    const failed = api.get('users', users)
     await expect(failed).rejects.toMatchObject({ kind: 'credentials', httpStatus: 401 })
     await expect(failed).rejects.toThrow('[secret] is no good')
     await expect(failed).rejects.not.toThrow('old-token')
@@ -129,9 +137,15 @@ describe('a service that cannot be reached', () => {
     const reported: (string | null)[] = []
     const onReach = (problem: string | null) => void reported.push(problem)
     const { server, api } = await startClient([], { retries: 0, onReach })
+<<<<<<< HEAD
     await api.getUsers(users)
     await server.close()
     const call = api.getUsers(users)
+=======
+    await api.get('users', users)
+    await server[Symbol.asyncDispose]()
+    const call = api.get('users', users)
+>>>>>>> h-ops
     await until('the problem is reported', () => reported.length === 1)
     expect(reported[0]).toMatch(
       /^The service cannot be reached \(.*ECONNREFUSED.*\): nothing listens/,
@@ -142,8 +156,14 @@ describe('a service that cannot be reached', () => {
   })
 
   test('for want of a trusted certificate is given up at once', async () => {
+<<<<<<< HEAD
     const server = await openSelfSignedServer()
     const failed = openClient(server.url, { retries: 5 }).getUsers(users)
+=======
+    const server = untilTestEnds(await openSelfSignedServer())
+    const client = untilTestEnds(openClient(server.url, { retries: 5 }))
+    const failed = client.api.get('users', users)
+>>>>>>> h-ops
     await expect(failed).rejects.toMatchObject({ kind: 'unreachable', attempts: 1 })
     await expect(failed).rejects.toThrow('DEPTH_ZERO_SELF_SIGNED_CERT')
   })
@@ -152,7 +172,7 @@ describe('a service that cannot be reached', () => {
 describe('a service that gets more calls than it takes', () => {
   const outcomes = async (api: CollabApi, calls: number) => {
     const ended = await Promise.allSettled(
-      Array.from({ length: calls }, (_, n) => api.getUsers({ organizationId: `o${n}` })),
+      Array.from({ length: calls }, (_, n) => api.get('users', { organizationId: `o${n}` })),
     )
     return ended.map((end) => (end.status === 'fulfilled' ? 'answer' : (end.reason as CallError)))
   }
@@ -189,7 +209,7 @@ describe('the pace of the client', () => {
     const { fault, letGo } = held(success([]))
     const { server, api } = await startClient([], { concurrency: 3, retryAfterMaxMs: 60_000 })
     server.usually = fault
-    const calls = Array.from({ length: 20 }, () => api.getUsers(users))
+    const calls = Array.from({ length: 20 }, () => api.get('users', users))
     await until('three calls were seen', () => server.seen.length === 3)
     expect(api.concurrency()).toMatchObject({ inFlight: 3, waiting: 17 })
     letGo()
@@ -197,7 +217,7 @@ describe('the pace of the client', () => {
     expect(server.seen).toHaveLength(20)
     server.script.push(json(500, {}, { 'retry-after': '60' }))
     const stop = new AbortController()
-    const backingOff = api.getUsers(users, { signal: stop.signal })
+    const backingOff = api.get('users', users, { signal: stop.signal })
     await until('the call was seen', () => server.seen.length === 21)
     await until('no call is in flight', () => api.concurrency().inFlight === 0)
     stop.abort(new Error('stopped by us'))
@@ -208,7 +228,7 @@ describe('the pace of the client', () => {
     const { server, api } = await startClient([], { concurrency: 1, retryAfterMaxMs: 60_000 })
     server.usually = json(429, {}, { 'retry-after': '60' })
     const stop = new AbortController()
-    const calls = Array.from({ length: 30 }, () => api.getUsers(users, { signal: stop.signal }))
+    const calls = Array.from({ length: 30 }, () => api.get('users', users, { signal: stop.signal }))
     await until('a call was seen', () => server.seen.length === 1)
     stop.abort(new Error('stopped by us'))
     const ends = await Promise.allSettled(calls)
@@ -221,6 +241,6 @@ describe('the pace of the client', () => {
   test('after close, calls are told so', async () => {
     const { api } = await startClient([])
     await api.close()
-    await expect(api.getUsers(users)).rejects.toThrow(DrainingError)
+    await expect(api.get('users', users)).rejects.toThrow(DrainingError)
   })
 })

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import type { Operation } from '../../src/base/errors.ts'
+import type { Operation } from '../../src/base/operations.ts'
 import { Random } from '../../src/demo/random.ts'
 import { errorBody, successBody } from '../../src/demo/responses.ts'
 import { sendJson } from '../../src/demo/stand-in.ts'

@@ -1,4 +1,4 @@
-import type { Operation } from '../../src/base/errors.ts'
+import type { Operation } from '../../src/base/operations.ts'
 
 /** What can be wrong (or merely rare) with a record inside a response that is otherwise good. */
 export const POISON_KINDS = [

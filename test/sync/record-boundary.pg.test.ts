@@ -221,14 +221,15 @@ describe('what no limit knows', () => {
 
   test('a bug of the program that a response triggers fails its scope, or costs one record', async () => {
     const { collabApi, observed } = program.app.sync
-    const getComments = collabApi.getComments.bind(collabApi)
+    const get = collabApi.get.bind(collabApi)
     const fault = () => {
       throw new TypeError('thrown by the test')
     }
     let faults = Infinity
-    vi.spyOn(collabApi, 'getComments').mockImplementation(async (filter, call) => {
-      const answer = await getComments(filter, call)
-      const isOdd = filter.annotationId === 'a0-0-3' && (faults -= 1) >= 0
+    vi.spyOn(collabApi, 'get').mockImplementation(async (operation, filter, call) => {
+      const answer = await get(operation, filter, call)
+      const isOdd =
+        'annotationId' in filter && filter.annotationId === 'a0-0-3' && (faults -= 1) >= 0
       return isOdd ? Object.defineProperty({ ...answer }, 'data', { get: fault }) : answer
     })
     const failed = { annotation_id: 'a0-0-3', error_status: 'could_not_be_processed' }

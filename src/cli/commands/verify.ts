@@ -1,4 +1,5 @@
 import { UsageError } from '../../base/errors.ts'
+import { OPERATIONS } from '../../base/operations.ts'
 import { count, counted, scopePath } from '../../documents/format.ts'
 import { printable } from '../../base/printable.ts'
 import { verify as verifyTables } from '../../features/check/verify.ts'
@@ -51,7 +52,7 @@ const WORDS: Readonly<Record<Difference['kind'], string>> = {
 
 function describeDifference(difference: Difference): string {
   const { operation, id, kind, columns, reason, isChangedSince, isSetAside, removal } = difference
-  const noun = `${operation === 'comments' ? 'comment' : 'user'} ${id ?? 'record'}`
+  const noun = `${OPERATIONS[operation].record} ${id ?? 'record'}`
   const since = isChangedSince ? ' (changed since the last check)' : ''
   const known = isSetAside ? ' (set aside)' : removal === null ? '' : ` (removal ${removal})`
   const what = [WORDS[kind], columns.join(', '), reason ?? ''].filter(Boolean).join(' ')

@@ -40,7 +40,7 @@ export async function checkService(
     })
     try {
       const startedAtMs = performance.now()
-      await collabApi.getUsers({ organizationId: organizationId ?? NO_ORGANIZATION })
+      await collabApi.get('users', { organizationId: organizationId ?? NO_ORGANIZATION })
       const took = duration(performance.now() - startedAtMs)
       return ok('service', `${settings.collabApiUrl} responds in ${took} and accepts key and token`)
     } finally {

@@ -1,4 +1,5 @@
 import { UsageError } from '../../base/errors.ts'
+import { OPERATION_NAMES } from '../../base/operations.ts'
 import { codeOf } from './connection-errors.ts'
 import type { Database } from './pool.ts'
 import type { On } from './statement.ts'
@@ -73,7 +74,7 @@ export async function budgetFault(
   on: On,
   { freshnessPromiseMs, refreshBudget }: Definitions & { readonly refreshBudget: number },
 ): Promise<string | null> {
-  const { scopes } = await batches.countScopes.one(on, { operations: ['users', 'comments'] })
+  const { scopes } = await batches.countScopes.one(on, { operations: OPERATION_NAMES })
   const least = leastBudget(scopes, freshnessPromiseMs / 1000)
   if (least <= refreshBudget) return null
   const needed = Math.ceil(least * 1000) / 1000

@@ -1,5 +1,6 @@
 import { storable } from '../../documents/check.ts'
-import type { CallError, Operation } from '../../base/errors.ts'
+import type { CallError } from '../../base/errors.ts'
+import type { Operation } from '../../base/operations.ts'
 import type { Client } from './pool.ts'
 import type { BatchScope } from './scopes.ts'
 import type { On } from './statement.ts'

@@ -1,4 +1,4 @@
-import type { Operation } from '../../base/errors.ts'
+import type { Operation } from '../../base/operations.ts'
 import type { Client } from './pool.ts'
 import type { On, RowOf } from './statement.ts'
 import * as statements from './statements/scopes.ts'
@@ -21,14 +21,16 @@ export type ScopeIds = Pick<
 >
 
 /** The active scopes of a batch, in their order. */
-export async function readScopes(
-  on: On,
-  batchKey: number,
-  operation: Operation,
-): Promise<BatchScope[]> {
-  if (operation === 'users') return statements.usersOfBatch.all(on, { batchKey })
-  const annotations = await statements.commentsOfBatch.all(on, { batchKey })
-  return annotations.map((each) => ({ ...each, kind: 'annotation' }))
+export function readScopes(on: On, batchKey: number, operation: Operation): Promise<BatchScope[]> {
+  return SCOPES_OF_BATCH[operation](on, { batchKey })
+}
+
+const SCOPES_OF_BATCH: Readonly<
+  Record<Operation, (on: On, of: { batchKey: number }) => Promise<BatchScope[]>>
+> = {
+  users: (on, of) => statements.usersOfBatch.all(on, of),
+  comments: async (on, of) =>
+    (await statements.commentsOfBatch.all(on, of)).map((each) => ({ ...each, kind: 'annotation' })),
 }
 
 /** Lets scopes keep the time of their last good check, before their batch's time moves on, and whether this try, at `at`, failed. */

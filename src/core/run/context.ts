@@ -2,7 +2,7 @@ import type { Counts } from '../../documents/counts.ts'
 import type { Database } from '../database/pool.ts'
 import type { FinishedRun } from '../database/runs.ts'
 import { RunStoppedError } from '../../base/errors.ts'
-import type { Operation } from '../../base/errors.ts'
+import type { Operation } from '../../base/operations.ts'
 import type { Log } from '../../base/log.ts'
 import type { CollabApi } from '../service/client.ts'
 

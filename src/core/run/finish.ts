@@ -7,6 +7,7 @@ import * as holds from '../database/statements/held.ts'
 import * as rejected from '../database/statements/rejected.ts'
 import * as runs from '../database/statements/runs.ts'
 import { count, counted, describeFailure } from '../../documents/format.ts'
+import { OPERATIONS } from '../../base/operations.ts'
 import { logOfRun } from '../../base/log.ts'
 import { isOfOtherServer } from '../service/reach.ts'
 import { describeSpan, withSpan } from '../../base/trace.ts'
@@ -83,13 +84,6 @@ const CAUSES_NAMED = 3
 
 /** HTTP codes that show that an operation is not available at all. */
 const GATE_STATUSES = new Set([400, 403, 404, 405, 409, 410, 422, 501])
-
-/** Each operation needs one series of the service's client SDK (docs/SERVICE.md, Get Comments). */
-const GATES: Readonly<Record<FailureCause['operation'], string>> = {
-  users: 'Get Users is for client SDK v3 or earlier',
-  comments:
-    'Get Comments needs client SDK v4 and the advanced queries option of the service console',
-}
 
 /**
  * Describes the problems of a run in a few sentences; null if it has none.
@@ -170,5 +164,5 @@ function describeCause(cause: FailureCause, isOnly: boolean): string {
 
 function likelyCause({ operation, httpStatus, organizations }: FailureCause): string {
   if (organizations < 2 || httpStatus === null || !GATE_STATUSES.has(httpStatus)) return ''
-  return ` If that operation fails everywhere: ${GATES[operation]}; SYNC_OPERATIONS can leave it out.`
+  return ` If that operation fails everywhere: ${OPERATIONS[operation].condition}; SYNC_OPERATIONS can leave it out.`
 }

@@ -9,7 +9,7 @@ const FAILURES_MAX = 5
 const PROBE_EVERY_MS = 30_000
 
 interface Circuit {
-  /** Documents of comments, or filters of users, that failed since the last success. */
+  /** Filters that failed since the last success, without annotation and comments. */
   readonly failed: Set<string>
   lastError: CallError
   nextProbeMs: number
@@ -43,8 +43,10 @@ export class Breaker {
     this.#circuits.set(keyOf(target), circuit)
     circuit.lastError = error
     if (circuit.failed.size === FAILURES_MAX) return
-    const { operation, filter } = target
-    circuit.failed.add(operation === 'users' ? JSON.stringify(filter) : (filter.documentId ?? ''))
+    const { filter } = target
+    circuit.failed.add(
+      JSON.stringify({ ...filter, annotationId: undefined, commentIds: undefined }),
+    )
     circuit.nextProbeMs = nowMs + PROBE_EVERY_MS
   }
 

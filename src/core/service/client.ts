@@ -1,5 +1,6 @@
 import { CallError } from '../../base/errors.ts'
-import type { Operation } from '../../base/errors.ts'
+import { OPERATIONS } from '../../base/operations.ts'
+import type { Operation } from '../../base/operations.ts'
 import { readResponse, readingTick } from './response.ts'
 import type { ServiceResponse } from './response.ts'
 import { decodeBody } from './body.ts'
@@ -8,7 +9,7 @@ import { ConcurrencyLimit } from './concurrency.ts'
 import type { CallOutcome, ConcurrencySnapshot } from './concurrency.ts'
 import { formsOfSecret, isForbidden } from './errors.ts'
 import type { CallTarget } from './errors.ts'
-import type { CommentsFilter, UsersFilter } from './filters.ts'
+import type { Filters } from './filters.ts'
 import { ServiceHealth } from './health.ts'
 import type { HealthOptions, ServiceWait } from './health.ts'
 import { MemoryBudget } from './memory.ts'
@@ -93,11 +94,6 @@ export function openCollabApi(options: CollabApiOptions): CollabApi {
   return new Client(options)
 }
 
-const PATHS: Readonly<Record<Operation, string>> = {
-  users: '/v1/users/get',
-  comments: '/v1/commentannotations/comments/get',
-}
-
 /** An error is short, and is read at once: what it says of the service or the token has to be known before the next call. */
 const SHORT_BYTES = 2000
 
@@ -131,17 +127,39 @@ class Client {
   }
 
   /**
-   * Users by one of the six documented filters (docs/SERVICE.md, Get Users).
+   * Calls an operation (docs/SERVICE.md).
    * @throws CallError when there is no usable response after all tries; the signal's reason when it aborts; DrainingError after
    *   `close`
    */
-  getUsers(filter: UsersFilter, call: Call = {}): Promise<ServiceResponse> {
-    return this.#fetch('users', filter, call)
-  }
-
-  /** Comments of one annotation (docs/SERVICE.md, Get Comments). Throws as `getUsers` does. */
-  getComments(filter: CommentsFilter, call: Call = {}): Promise<ServiceResponse> {
-    return this.#fetch('comments', filter, call)
+  async get<O extends Operation>(
+    operation: O,
+    filter: Filters[O],
+    call: Call = {},
+  ): Promise<ServiceResponse> {
+    const target: CallTarget = { operation, filter, secrets: this.#secrets }
+    this.#breaker.check(target, performance.now())
+    const body = JSON.stringify({ data: filter })
+    let token = ''
+    try {
+      const response = await retrying(
+        (attemptNumber, throttledMs) => {
+          token = this.#token.current()
+          return this.#attempt(target, body, token, { attemptNumber, throttledMs }, call)
+        },
+        this.#options,
+        {
+          health: this.#health,
+          reread: (error) => this.#rereadToken(token, isForbidden(error)),
+          countWait: (throttledMs) => this.#countWait(call, throttledMs),
+        },
+        call.waitSignal ?? call.signal,
+      )
+      this.#breaker.succeeded(target)
+      return response
+    } catch (error) {
+      this.#breaker.failed(target, error, performance.now())
+      throw error
+    }
   }
 
   /** Calls in flight, and the limit that the load of the service allows. */
@@ -172,37 +190,6 @@ class Client {
   async close(): Promise<void> {
     this.#concurrency.close()
     await this.#requests.close()
-  }
-
-  async #fetch(
-    operation: Operation,
-    filter: UsersFilter | CommentsFilter,
-    call: Call,
-  ): Promise<ServiceResponse> {
-    const target: CallTarget = { operation, filter, secrets: this.#secrets }
-    this.#breaker.check(target, performance.now())
-    const body = JSON.stringify({ data: filter })
-    let token = ''
-    try {
-      const response = await retrying(
-        (attemptNumber, throttledMs) => {
-          token = this.#token.current()
-          return this.#attempt(target, body, token, { attemptNumber, throttledMs }, call)
-        },
-        this.#options,
-        {
-          health: this.#health,
-          reread: (error) => this.#rereadToken(token, isForbidden(error)),
-          countWait: (throttledMs) => this.#countWait(call, throttledMs),
-        },
-        call.waitSignal ?? call.signal,
-      )
-      this.#breaker.succeeded(target)
-      return response
-    } catch (error) {
-      this.#breaker.failed(target, error, performance.now())
-      throw error
-    }
   }
 
   /**
@@ -260,7 +247,7 @@ class Client {
       const slot = this.#options.sharedRateLimit.acquire(waitSignal, priority)
       if (slot !== null) await this.#waitForSlot(slot, times, call)
       sentAtMs = performance.now()
-      const path = this.#basePath + PATHS[target.operation]
+      const path = this.#basePath + OPERATIONS[target.operation].path
       const post = { target, signal, takeMemory, onSent }
       const sent = await this.#requests.post(path, body, token, post)
       endedAtMs = performance.now()

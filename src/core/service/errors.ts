@@ -1,7 +1,8 @@
 import { CallError } from '../../base/errors.ts'
-import type { FailureKind, Operation } from '../../base/errors.ts'
+import type { FailureKind } from '../../base/errors.ts'
+import type { Operation } from '../../base/operations.ts'
 import { describeCall } from './filters.ts'
-import type { CommentsFilter, UsersFilter } from './filters.ts'
+import type { Filters } from './filters.ts'
 
 /** How a response, or the lack of one, failed if neither the HTTP status nor `error.status` says. */
 export type Shape =
@@ -131,7 +132,7 @@ function canonical(code: string): string {
 /** One call that is being made: what its failures are reported with. */
 export interface CallTarget {
   readonly operation: Operation
-  readonly filter: UsersFilter | CommentsFilter
+  readonly filter: Filters[Operation]
   /** Texts that no message and no table may contain, even if the service returns them. */
   readonly secrets: readonly string[]
 }

@@ -1,4 +1,5 @@
-import type { Operation } from '../../base/errors.ts'
+import { OPERATIONS } from '../../base/operations.ts'
+import type { Operation } from '../../base/operations.ts'
 
 /**
  * Filter of Get Users: exactly the six documented combinations (docs/SERVICE.md, Get Users). The types hold them; ids are checked
@@ -35,6 +36,12 @@ type UsersOf<Present extends keyof UsersMembers> = Pick<UsersMembers, Present> &
   readonly [Absent in Exclude<keyof UsersMembers, Present>]?: never
 }
 
+/** The filter of each operation. */
+export interface Filters {
+  users: UsersFilter
+  comments: CommentsFilter
+}
+
 /** Cuts ids into lists of at most `max`, in order; no ids make no list. */
 export function chunkIds<Id>(ids: readonly Id[], max: number): Id[][] {
   const chunks: Id[][] = []
@@ -42,14 +49,12 @@ export function chunkIds<Id>(ids: readonly Id[], max: number): Id[][] {
   return chunks
 }
 
-const NAMES: Readonly<Record<Operation, string>> = { users: 'Get Users', comments: 'Get Comments' }
-
 /** A call in words, for messages: `Get Users of organizationId "acme", documentId "plan"`. */
-export function describeCall(operation: Operation, filter: UsersFilter | CommentsFilter): string {
+export function describeCall(operation: Operation, filter: Filters[Operation]): string {
   const members = Object.entries(filter).map(([name, value]) =>
     Array.isArray(value) && value.length > 3
       ? `${name} ${JSON.stringify(value.slice(0, 3)).slice(0, -1)},... ${value.length} in all]`
       : `${name} ${JSON.stringify(value)}`,
   )
-  return `${NAMES[operation]} of ${members.join(', ')}`
+  return `${OPERATIONS[operation].name} of ${members.join(', ')}`
 }

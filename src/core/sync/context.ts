@@ -1,6 +1,7 @@
 import type { Counts } from '../../documents/counts.ts'
 import type { Claim } from '../database/claims.ts'
-import type { Operation } from '../../base/errors.ts'
+import type { BatchScope } from '../database/scopes.ts'
+import type { Operation } from '../../base/operations.ts'
 import type { RunContext } from '../run/context.ts'
 import type { SentCalls } from './counts.ts'
 import type { ScopeSlots } from './fetch/slots.ts'
@@ -37,6 +38,13 @@ export interface WorkerProblems {
 /** A claim with the rules that it saw. */
 export interface RuledClaim extends Claim {
   readonly rules: Rules
+}
+
+/** A scope whose removals wait for approval. */
+export interface HeldScope {
+  readonly scope: BatchScope
+  /** Records that its response lacks. */
+  readonly missing: number
 }
 
 /** What the writers of one commit share. */

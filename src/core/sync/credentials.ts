@@ -9,6 +9,7 @@ import type { Call } from '../service/client.ts'
 import { isForbidden } from '../service/errors.ts'
 import type { SyncContext } from './context.ts'
 import type { FailedResult } from './fetch/result.ts'
+import { moduleOf } from './operation.ts'
 
 /**
  * Notes a failed scope, and checks key and token once several scopes of the run were forbidden (403) and none succeeded.
@@ -55,12 +56,10 @@ async function areCredentialsRefused(
   const known = (await scopes.lastSuccessful.all(database, { refused })).filter(({ operation }) =>
     wanted.includes(operation),
   )
-  for (const { operation, organizationId, documentId, annotationId } of known) {
-    const ids = { documentId: documentId ?? '', annotationId: annotationId ?? '' }
+  for (const { operation, ...ids } of known) {
+    const filter = moduleOf(operation).filterOf({ ...ids, organizationUserGroupId: null })
     try {
-      await (operation === 'users'
-        ? collabApi.getUsers({ organizationId }, call)
-        : collabApi.getComments({ organizationId, ...ids }, call))
+      await collabApi.get(operation, filter, call)
       return false
     } catch (error) {
       if (!(error instanceof CallError) || error.concernsEveryCall) throw error

@@ -2,14 +2,13 @@ import { isDataFault } from '../database/connection-errors.ts'
 import type { BatchScope } from '../database/scopes.ts'
 import type { Scope } from '../../documents/scope.ts'
 import { CallError, DrainingError, EnvironmentError, RunStoppedError } from '../../base/errors.ts'
-import type { Operation } from '../../base/errors.ts'
+import type { Operation } from '../../base/operations.ts'
 import { SupersededError } from '../run/claim.ts'
-import type { Fetching } from './fetch/scope.ts'
-import type { FetchedResult, CommentsResult, FailedResult, UsersResult } from './fetch/result.ts'
+import type { Fetching } from './fetch/listing.ts'
+import type { FailedResult, FetchedResult, RecordsResult } from './fetch/result.ts'
 import { fetchScope } from './fetch/scope.ts'
-import type { CommentRecord } from './record/comment.ts'
+import { moduleOf } from './operation.ts'
 import { processingFault, tooManyRejected } from './record/received.ts'
-import type { UserRecord } from './record/user.ts'
 
 /** Whether an error concerns what was received, and not the run, the worker or a server: it then fails one record or scope. */
 export function isScopeFault(error: unknown): boolean {
@@ -43,7 +42,7 @@ export async function isolateRecords(
   operation: Operation,
   scope: BatchScope,
   limits: Pick<Scope, 'userIds' | 'commentIds'>,
-  trial: (part: CommentsResult | UsersResult) => Promise<void>,
+  trial: (part: RecordsResult) => Promise<void>,
 ): Promise<FetchedResult> {
   // Without digests, the response is read even if it is the same.
   const unknown = { ...scope, bodyDigest: null, contentDigest: null }
@@ -53,32 +52,27 @@ export async function isolateRecords(
     unknown,
     limits,
   )
-  if (result.outcome !== 'comments' && result.outcome !== 'users') return result
+  if (result.outcome !== 'records') return result
+  const module = moduleOf(operation)
   const alone = { gone: [], rejects: [], incomplete: null }
-  const refused = await refusedOf<CommentRecord | UserRecord>(result.records, (records) =>
-    trial({ ...result, ...alone, records } as typeof result),
+  const refused = await refusedOf(result.records, (records) =>
+    trial({ ...result, ...alone, records }),
   )
   const bad = new Set(refused.map(({ record }) => record))
   const rejects = refused.map(({ record, error }) => ({
     reason: processingFault(error),
-    record: result.texts?.get(idOf(record)) ?? '',
+    record: result.texts?.get(module.idOf(record)) ?? '',
     isWhole: true,
   }))
-  const isOfUsers = result.outcome === 'users'
   return {
     ...result,
-    records: result.records.filter((record: CommentRecord | UserRecord) => !bad.has(record)),
+    records: result.records.filter((record) => !bad.has(record)),
     rejects: [...result.rejects, ...rejects],
     rejectedItems: result.rejectedItems + rejects.length,
-    ...(isOfUsers ? { rejectedIds: new Set([...result.rejectedIds, ...[...bad].map(idOf)]) } : {}),
+    rejectedIds: new Set([...result.rejectedIds, ...[...bad].map((record) => module.idOf(record))]),
     // The next response must be read again, even if it is the same.
     bodyDigest: null,
-    contentDigest: isOfUsers ? result.contentDigest : null,
-  } as typeof result
-}
-
-function idOf(record: CommentRecord | UserRecord): unknown {
-  return 'userId' in record ? record.userId : record.commentId
+  }
 }
 
 interface Refused<T> {

@@ -1,4 +1,4 @@
-import type { Operation } from '../../base/errors.ts'
+import type { Operation } from '../../base/operations.ts'
 import type { RowOf } from '../database/statement.ts'
 import type { claim } from '../database/statements/items.ts'
 import type { StoredEmails } from '../database/users.ts'

@@ -1,4 +1,5 @@
 import { COMMENT_COLUMN_LIST, USER_COLUMN_LIST } from '../../base/columns.ts'
+import type { Operation } from '../../base/operations.ts'
 import type { NamedColumn, Texts } from '../../base/columns.ts'
 import { readCommentContents } from '../../core/database/comments.ts'
 import type { Database } from '../../core/database/pool.ts'
@@ -10,7 +11,7 @@ import {
   USER_SOURCES,
 } from '../../core/database/users.ts'
 import type { UserContent } from '../../core/database/users.ts'
-import type { CommentsResult, UsersResult } from '../../core/sync/fetch/result.ts'
+import type { RecordsResult } from '../../core/sync/fetch/result.ts'
 import { canonicalJson, digestOfRejected } from '../../core/sync/record/digest.ts'
 import type { UserRecord } from '../../core/sync/record/user.ts'
 
@@ -38,29 +39,34 @@ export interface ComparedContents {
 }
 
 /** Compares a response with the stored rows, column by column. */
-export async function compareContents(
+export async function compareContents<O extends Operation>(
   database: Database,
-  result: CommentsResult | UsersResult,
+  result: RecordsResult<O>,
   checkedAt: Date | null,
 ): Promise<ComparedContents> {
-  const { records, differences } =
-    result.outcome === 'users'
-      ? await compareUsers(database, result)
-      : await compareComments(database, result, checkedAt)
+  const { records, differences } = await COMPARE[result.operation](database, result, checkedAt)
   const rejected = await rejectedOf(database, result)
   return { records: records + rejected.length, differences: [...differences, ...rejected] }
 }
 
+const COMPARE: {
+  readonly [O in Operation]: (
+    database: Database,
+    result: RecordsResult<O>,
+    checkedAt: Date | null,
+  ) => Promise<ComparedContents>
+} = { users: compareUsers, comments: compareComments }
+
 /** Whole records of a response that cannot be stored. */
 async function rejectedOf(
   database: Database,
-  { outcome, scope, rejects }: CommentsResult | UsersResult,
+  { operation, scope, rejects }: RecordsResult,
 ): Promise<ContentDifference[]> {
   const lost = rejects
     .filter(({ isWhole }) => isWhole)
     .map((reject) => ({
       reason: reject.reason,
-      digest: digestOfRejected(outcome, scope, reject),
+      digest: digestOfRejected(operation, scope, reject),
     }))
   const digests = lost.map(({ digest }) => digest)
   const setAside = await readSetAside(database, digests)
@@ -73,7 +79,7 @@ async function rejectedOf(
 
 async function compareComments(
   database: Database,
-  { scope, records, gone, isListing }: CommentsResult,
+  { scope, records, gone, isListing }: RecordsResult<'comments'>,
   checkedAt: Date | null,
 ): Promise<ComparedContents> {
   const ids = isListing ? null : [...records.map(({ commentId }) => commentId), ...gone]
@@ -96,7 +102,10 @@ async function compareComments(
   return { records: records.length + extra.length, differences }
 }
 
-async function compareUsers(database: Database, result: UsersResult): Promise<ComparedContents> {
+async function compareUsers(
+  database: Database,
+  result: RecordsResult<'users'>,
+): Promise<ComparedContents> {
   const { scope, records, isListing } = result
   const isOwnListing = scope.kind === 'organization' && isListing
   const ids = records.map(({ userId }) => userId)
@@ -113,7 +122,7 @@ async function compareUsers(database: Database, result: UsersResult): Promise<Co
     differences.push({ ...difference(id, isMissing ? 'missing' : 'different'), columns })
   }
   const received = new Set(ids)
-  const extra = result.mayLackUsers ? [] : [...(members ?? [])].filter((id) => !received.has(id))
+  const extra = result.mayLack ? [] : [...(members ?? [])].filter((id) => !received.has(id))
   const listing = { kind: scope.kind, scopeKey: scope.key }
   const removals = extra.length === 0 ? null : await readRemovals(database, listing)
   for (const id of extra)
@@ -124,7 +133,7 @@ async function compareUsers(database: Database, result: UsersResult): Promise<Co
 /** The users of the listing according to the tables. */
 async function membersOf(
   database: Database,
-  { scope: { kind, key } }: UsersResult,
+  { scope: { kind, key } }: RecordsResult<'users'>,
   stored: ReadonlyMap<string, UserContent>,
 ): Promise<Set<string>> {
   if (kind === 'document' || kind === 'group') {

@@ -3,7 +3,7 @@ import { rolledBack } from '../../core/database/pool.ts'
 import { insertRun } from '../../core/database/runs.ts'
 import type { ScopeIds, ScopeKind } from '../../core/database/scopes.ts'
 import * as scopes from '../../core/database/statements/scopes.ts'
-import type { Operation } from '../../base/errors.ts'
+import type { Operation } from '../../base/operations.ts'
 import { writeResults } from '../../core/sync/commit/commit.ts'
 import type { SyncContext } from '../../core/sync/context.ts'
 import type { FetchedResult } from '../../core/sync/fetch/result.ts'
@@ -101,7 +101,7 @@ async function planScope(
   if (result.outcome === 'failed') return { ...NO_CHANGES, failure: result.error.message }
   const { database, heldAcceptAfter, rules, shrinkLimit } = context
   const counts = noCounts()
-  const listings = await rolledBack(database, async (client) => {
+  const removals = await rolledBack(database, async (client) => {
     Object.assign(counts, noCounts())
     const runId = (await insertRun(client, { ...AS_RUN, scope })) as string
     const { batchXmin } = await scopes.lockBatch.one(client, { batchKey, runId })
@@ -120,14 +120,13 @@ async function planScope(
     const committing = { claim, batchKey, operation, shrinkLimit, heldAcceptAfter, counts }
     return writeResults(client, committing, [result])
   })
-  const held = listings.filter(({ isHeld }) => isHeld)
   return {
     received: counts.recordsReceived,
     added: counts.recordsInserted,
     changed: counts.recordsUpdated,
     unchanged: counts.recordsUnchanged,
     removed: counts.commentsDeleted + counts.usersRemoved + counts.membersRemoved,
-    held: held.reduce((sum, { changes }) => sum + changes.missing.length, 0),
+    held: removals.reduce((sum, { missing }) => sum + missing, 0),
     rejected: counts.rejected,
     fieldsRejected: counts.rejected - counts.recordsRejected,
     lost: counts.recordsLost,

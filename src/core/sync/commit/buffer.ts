@@ -60,10 +60,10 @@ export class Uncommitted {
 
 /** What a result holds on the heap until it is committed, in records and about in bytes. */
 function sizeOf(result: FetchedResult): { records: number; bytes: number } {
-  if (result.outcome !== 'comments' && result.outcome !== 'users') return { records: 0, bytes: 0 }
+  if (result.outcome !== 'records') return { records: 0, bytes: 0 }
   const { length: records } = result.records
   let bytes = (1 + records) * RECORD_BYTES
-  if (result.outcome === 'comments') for (const { texts } of result.records) bytes += unitsOf(texts)
+  for (const { texts } of result.records) bytes += unitsOf(texts)
   return { records, bytes }
 }
 

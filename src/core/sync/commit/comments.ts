@@ -10,22 +10,19 @@ import type { KnownAnnotation } from '../../database/scopes.ts'
 import { putUsers } from '../../database/users.ts'
 import { activeAtOf, compareComments, notBeforeOf } from '../compare/comments.ts'
 import type { CommentChanges } from '../compare/comments.ts'
-import type { Committing } from '../context.ts'
-import type { CommentsResult } from '../fetch/result.ts'
+import type { Committing, HeldScope } from '../context.ts'
+import type { RecordsResult } from '../fetch/result.ts'
 import type { CommentRecord } from '../record/comment.ts'
 import { peopleOf } from './user-rows.ts'
 import { usersToPut } from './users.ts'
 
-/**
- * Writes the comments of responses, and the people of those that changed. Adds to the counts.
- */
+/** Writes the comments of responses, and the people of those that changed. Adds to the counts. @returns no held scope */
 export async function commitComments(
   client: Client,
   committing: Committing,
-  results: readonly CommentsResult[],
-): Promise<void> {
-  const organizationKey = results[0]?.scope.organizationKey
-  if (organizationKey === undefined) return
+  results: readonly RecordsResult<'comments'>[],
+): Promise<HeldScope[]> {
+  const { organizationKey } = (results[0] as RecordsResult).scope
   const { claim } = committing
   const { at, rules } = claim
   // Read again under the lock: the stored comments may have changed since the responses were fetched.
@@ -73,6 +70,7 @@ export async function commitComments(
     emails: rules.emails,
     runId: claim.runId,
   })
+  return []
 }
 
 /**
@@ -80,11 +78,12 @@ export async function commitComments(
  * may be the one that was stored before it, and must be read all the same.
  */
 function knownAnnotationOf(
-  result: CommentsResult,
+  result: RecordsResult<'comments'>,
   changes: CommentChanges,
   at: Date,
 ): KnownAnnotation[] {
-  const { scope, bodyDigest, contentDigest } = result
+  const { scope, bodyDigest } = result
+  const contentDigest = bodyDigest && result.contentDigest
   const changed = changes.added.length + changes.changed.length + changes.deleted.length > 0
   const isKnown = contentDigest === null && scope.contentDigest === null
   if (!changed && (isKnown || !result.isListing)) return []
@@ -92,7 +91,11 @@ function knownAnnotationOf(
   return [{ scope, recordCount: changes.live, bodyDigest, contentDigest, changed, activeAt }]
 }
 
-function count({ counts }: Committing, result: CommentsResult, changes: CommentChanges): void {
+function count(
+  { counts }: Committing,
+  result: RecordsResult<'comments'>,
+  changes: CommentChanges,
+): void {
   const { records, rejectedItems, gone, rejects } = result
   counts.recordsReceived += records.length + rejectedItems + gone.length
   counts.recordsInserted += changes.added.length

@@ -10,14 +10,12 @@ import type { On } from '../../database/statement.ts'
 import * as failureStatements from '../../database/statements/failures.ts'
 import * as scopes from '../../database/statements/scopes.ts'
 import { SupersededError } from '../../run/claim.ts'
-import type { Committing, RuledClaim } from '../context.ts'
-import type { FetchedResult, CommentsResult, UsersResult } from '../fetch/result.ts'
+import type { Committing, HeldScope, RuledClaim } from '../context.ts'
+import type { FetchedResult, RecordsResult } from '../fetch/result.ts'
+import { moduleOf } from '../operation.ts'
 import { digestOfRejected } from '../record/digest.ts'
 import type { RecordObserver } from '../record/records.ts'
 import { commitSlots } from './buffer.ts'
-import { commitComments } from './comments.ts'
-import { commitUsers } from './users.ts'
-import type { Listing } from './users.ts'
 
 /**
  * Writes the checkpoint and the counts of a commit, in one transaction with its responses.
@@ -62,30 +60,26 @@ export async function commitResponses(
 /**
  * Writes responses in the caller's transaction: records, retirements, failures, rejects and times of check; not the item.
  * Adds to the counts.
- * @returns the full listings of users among them, with what was decided about each
+ * @returns the scopes whose removals are held
  * @throws SupersededError if another claim has written to the batch
  */
 export async function writeResults(
   client: Client,
   committing: Committing,
   results: readonly FetchedResult[],
-): Promise<Listing[]> {
+): Promise<readonly HeldScope[]> {
   const { claim, batchKey, operation, counts } = committing
   const { version, batchXmin } = await scopes.lockBatch.one(client, {
     batchKey,
     runId: claim.runId,
   })
   if (version !== claim.claimNo && batchXmin !== claim.batchXmin) throw new SupersededError()
-  const users = results.filter((result): result is UsersResult => result.outcome === 'users')
-  const comments = results.filter(
-    (result): result is CommentsResult => result.outcome === 'comments',
-  )
-  const listings = await commitUsers(client, committing, users)
-  const held = listings.filter(({ isHeld }) => isHeld).map(({ result }) => result.scope)
-  await commitComments(client, committing, comments)
+  const responses = results.filter((result) => result.outcome === 'records')
+  const removals =
+    responses.length === 0 ? [] : await moduleOf(operation).commit(client, committing, responses)
+  const held = removals.map(({ scope }) => scope)
   const failures = failuresOf(results)
   await insertFailures(client, { runId: claim.runId, batchKey, operation }, failures)
-  const responses = [...users, ...comments]
   counts.recordsLost += await noteRejected(
     client,
     { runId: claim.runId, operation, isRefresh: claim.trigger === 'refresh' },
@@ -104,7 +98,7 @@ export async function writeResults(
   counts.scopesHeld += held.length
   countResults(counts, results, good)
   await noteChecks(client, committing, { good, failed, held })
-  return listings
+  return removals
 }
 
 /**
@@ -142,7 +136,7 @@ async function noteChecks(
 }
 
 function isOfPart(result: FetchedResult): boolean {
-  return (result.outcome === 'users' || result.outcome === 'comments') && !result.isListing
+  return result.outcome === 'records' && !result.isListing
 }
 
 /** True if the statement that records the item is all there is to write. */
@@ -183,9 +177,6 @@ function failuresOf(results: readonly FetchedResult[]): ScopeFailure[] {
 }
 
 /** A full response to a scope without a digest, as scopes are of which something was rejected. */
-function mayMissRejected(result: UsersResult | CommentsResult): boolean {
-  const mayLack = result.outcome === 'users' && result.mayLackUsers
-  return (
-    result.isListing && !mayLack && result.incomplete === null && result.scope.bodyDigest === null
-  )
+function mayMissRejected({ isListing, mayLack, incomplete, scope }: RecordsResult): boolean {
+  return isListing && !mayLack && incomplete === null && scope.bodyDigest === null
 }

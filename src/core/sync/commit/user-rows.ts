@@ -1,7 +1,7 @@
 import type { UserColumns } from '../../../base/columns.ts'
 import { USER_SOURCES } from '../../database/users.ts'
 import type { StoredUser, UserRow } from '../../database/users.ts'
-import type { UsersResult } from '../fetch/result.ts'
+import type { RecordsResult } from '../fetch/result.ts'
 import type { CommentRecord } from '../record/comment.ts'
 import { digestOfUser } from '../record/digest.ts'
 
@@ -9,7 +9,7 @@ import { digestOfUser } from '../record/digest.ts'
 export type UserCandidates = Map<string, UserRow>
 
 /** Adds the users of a response to the candidates. */
-export function addListingUsers(candidates: UserCandidates, result: UsersResult): void {
+export function addListingUsers(candidates: UserCandidates, result: RecordsResult<'users'>): void {
   const isOwnListing = result.scope.kind === 'organization' && result.isListing
   // A response about some users is as good as the organization's listing, but does not say who is listed.
   const source = isOwnListing || !result.isListing ? USER_SOURCES.listing : USER_SOURCES.member

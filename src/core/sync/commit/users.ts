@@ -16,13 +16,13 @@ import type { MemberKind, StoredUser, UserRow } from '../../database/users.ts'
 import { SupersededError } from '../../run/claim.ts'
 import { decideListings } from '../compare/listings.ts'
 import type { ListingDecision } from '../compare/listings.ts'
-import type { Committing } from '../context.ts'
-import type { UsersResult } from '../fetch/result.ts'
+import type { Committing, HeldScope } from '../context.ts'
+import type { RecordsResult } from '../fetch/result.ts'
 import { addListingUsers, rowsToPut } from './user-rows.ts'
 import type { UserCandidates } from './user-rows.ts'
 
 /** A full listing, and whom it removes. */
-export interface Listing extends ListingDecision {
+interface Listing extends ListingDecision {
   readonly isHeld: boolean
   /** True if a person refused this very response before. */
   readonly isRefused: boolean
@@ -31,16 +31,15 @@ export interface Listing extends ListingDecision {
 
 /**
  * Writes the users of responses, who joined their listings and who left. Adds to the counts.
- * @returns the full listings among them, with what was decided about each
+ * @returns the listings whose removals are held
  * @throws SupersededError if a newer response about the organization's users is stored
  */
 export async function commitUsers(
   client: Client,
   committing: Committing,
-  results: readonly UsersResult[],
-): Promise<Listing[]> {
-  const organizationKey = results[0]?.scope.organizationKey
-  if (organizationKey === undefined) return []
+  results: readonly RecordsResult<'users'>[],
+): Promise<HeldScope[]> {
+  const { organizationKey } = (results[0] as RecordsResult).scope
   const { claim, counts } = committing
   const { at, runId, rules } = claim
   const { emails } = rules
@@ -67,6 +66,8 @@ export async function commitUsers(
   const changedIds = new Set(rows.map(({ userId }) => userId))
   countRecords(committing, results, listings, stored, changedIds)
   return listings
+    .filter(({ isHeld }) => isHeld)
+    .map(({ result: { scope }, changes }) => ({ scope, missing: changes.missing.length }))
 }
 
 /** Notes suspicious listings as held, and closes what was held of the others. */
@@ -150,7 +151,7 @@ function knownListingOf({ result, isHeld, changes, leaving }: Listing): KnownRes
 /** Each record is counted by what it did to its own listing; the organization's also by the user's row. */
 function countRecords(
   { counts }: Committing,
-  results: readonly UsersResult[],
+  results: readonly RecordsResult<'users'>[],
   listings: readonly Listing[],
   stored: ReadonlyMap<string, StoredUser>,
   changedIds: ReadonlySet<string>,

@@ -5,11 +5,11 @@ import * as held from '../../database/statements/held.ts'
 import * as users from '../../database/statements/users.ts'
 import { readMembers } from '../../database/users.ts'
 import type { MemberKind } from '../../database/users.ts'
-import type { UsersResult } from '../fetch/result.ts'
+import type { RecordsResult } from '../fetch/result.ts'
 
 /** What a full listing means for its members. */
 export interface ListingDecision {
-  readonly result: UsersResult
+  readonly result: RecordsResult<'users'>
   readonly changes: MemberChanges
   /** True if so many users are missing that a person must decide first. */
   readonly isLoss: boolean
@@ -24,7 +24,7 @@ export interface ListingDecision {
  */
 export async function decideListings(
   client: Client,
-  results: readonly UsersResult[],
+  results: readonly RecordsResult<'users'>[],
   by: { readonly limit: number; readonly at: Date },
 ): Promise<ListingDecision[]> {
   const listings = results.filter(({ isListing }) => isListing)
@@ -43,12 +43,12 @@ export async function decideListings(
   const losses = await lossesOf(client, lacking, by)
   return compared.map((listing) => {
     const isLoss = losses.has(listing)
-    const mayBeThere = listing.result.mayLackUsers && lacking.includes(listing)
+    const mayBeThere = listing.result.mayLack && lacking.includes(listing)
     return { ...listing, isLoss, isSuspicious: isLoss || mayBeThere }
   })
 }
 
-function keysOf(results: readonly UsersResult[], kind: ScopeKind): number[] {
+function keysOf(results: readonly RecordsResult[], kind: ScopeKind): number[] {
   return results.flatMap(({ scope }) => (scope.kind === kind ? [scope.key] : []))
 }
 
@@ -80,7 +80,7 @@ export interface MemberChanges {
 /** Compares a listing with its stored members. A user whose record was rejected counts neither as joined nor as missing. */
 function compareMembers(
   stored: ReadonlyMap<string, boolean>,
-  { records, rejectedIds }: UsersResult,
+  { records, rejectedIds }: RecordsResult<'users'>,
 ): MemberChanges {
   const received = new Set(records.map(({ userId }) => userId))
   const joined = [...received].filter((id) => stored.get(id) !== false)

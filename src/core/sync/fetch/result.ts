@@ -1,5 +1,6 @@
 import type { BatchScope } from '../../database/scopes.ts'
-import type { CallError, Operation } from '../../../base/errors.ts'
+import type { CallError } from '../../../base/errors.ts'
+import type { Operation } from '../../../base/operations.ts'
 import type { Log } from '../../../base/log.ts'
 import { isOurCode } from '../../../documents/format.ts'
 import type { CommentRecord } from '../record/comment.ts'
@@ -10,49 +11,47 @@ import type { UserRecord } from '../record/user.ts'
 export type FetchedResult =
   /** The response is the one that is stored. */
   | { readonly outcome: 'unchanged'; readonly scope: BatchScope; readonly records: number }
-  | CommentsResult
-  | UsersResult
+  | RecordsResult
   | FailedResult
 
-interface RecordsResult<R> {
+/** What a record of each operation is once it is read, and its key. */
+export interface RecordTypes {
+  users: { record: UserRecord; id: string }
+  comments: { record: CommentRecord; id: number }
+}
+
+/** Records to store. */
+export interface RecordsResult<O extends Operation = Operation> {
+  readonly outcome: 'records'
+  readonly operation: O
   readonly scope: BatchScope
-  readonly records: readonly R[]
+  readonly records: readonly RecordTypes[O]['record'][]
+  /** IDs for which the service returned null: the evidence of deletion. */
+  readonly gone: readonly RecordTypes[O]['id'][]
   /** Members and records that could not be stored as received. */
   readonly rejects: readonly Reject[]
   /** Items of the response that were rejected as a whole. */
   readonly rejectedItems: number
+  /** Records of which nothing is stored, though the response has them: they are not missing. */
+  readonly rejectedIds: ReadonlySet<RecordTypes[O]['id']>
   /**
    * True for a full listing. A response to some ids says nothing of other comments, nor of membership: whether filters are
    * combined by intersection or union is not known (docs/SERVICE.md, What is not known).
    */
   readonly isListing: boolean
-  /** Null where the next response must be read again even if it is the same. */
-  readonly bodyDigest: Buffer | null
-  readonly contentDigest: Buffer | null
-  /** The JSON text of each record by its id, where the caller wanted it. */
-  readonly texts?: ReadonlyMap<unknown, string> | undefined
-}
-
-/** Comments to store. */
-export interface CommentsResult extends RecordsResult<CommentRecord> {
-  readonly outcome: 'comments'
-  /** IDs for which the service returned null: the evidence of deletion. */
-  readonly gone: readonly number[]
-  /** Why the response may be incomplete: its records are stored, it removes nothing, and the scope failed. */
-  readonly incomplete: CallError | null
-}
-
-/** Users to store. */
-export interface UsersResult extends RecordsResult<UserRecord> {
-  readonly outcome: 'users'
-  readonly incomplete: null
   /**
    * True if a missing user may still be a member: items have no readable `userId`, or the body has a field of paging beside the
    * data. Then no user is removed without approval.
    */
-  readonly mayLackUsers: boolean
-  /** Users of whom nothing is stored, though the response has them: they are not missing. */
-  readonly rejectedIds: ReadonlySet<string>
+  readonly mayLack: boolean
+  /** Why the response may be incomplete: its records are stored, it removes nothing, and the scope failed. */
+  readonly incomplete: CallError | null
+  /** Null where the next response must be read again even if it is the same: no digest is stored. */
+  readonly bodyDigest: Buffer | null
+  /** Null where the response does not list all of its scope. */
+  readonly contentDigest: Buffer | null
+  /** The JSON text of each record by its id, where the caller wanted it. */
+  readonly texts?: ReadonlyMap<unknown, string> | undefined
 }
 
 /** No usable response. */

@@ -16,7 +16,7 @@ import { readUser, userIdFault } from './user.ts'
 
 /** Reads the items of Get Comments. */
 export const COMMENTS: RecordReader<number, CommentRecord> = {
-  object: 'comment',
+  operation: 'comments',
   key: 'commentId',
   keyFault: commentIdFault,
   read: readComment,

@@ -3,7 +3,7 @@ import { isLosslessNumber } from 'lossless-json'
 import { COMMENT_COLUMN_LIST, unitsOf, USER_COLUMN_LIST } from '../../../base/columns.ts'
 import type { CommentColumns, UserColumns } from '../../../base/columns.ts'
 import type { ScopeIds } from '../../database/scopes.ts'
-import type { Operation } from '../../../base/errors.ts'
+import type { Operation } from '../../../base/operations.ts'
 import { isObject, parseExact } from '../../../base/json.ts'
 import { shortDigest } from '../../service/response.ts'
 

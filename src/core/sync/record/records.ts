@@ -1,4 +1,6 @@
 import type { Json } from '../../../base/json.ts'
+import { OPERATIONS } from '../../../base/operations.ts'
+import type { Operation } from '../../../base/operations.ts'
 import { ID_BYTES_MAX } from '../../../documents/check.ts'
 import type { Client } from '../../database/pool.ts'
 import type { Rules } from '../rules.ts'
@@ -13,8 +15,8 @@ export interface ReadRecord {
   readonly lastUpdated?: string | null
 }
 
-/** What a record is: a comment or a user. */
-export type ObservedObject = 'comment' | 'user'
+/** What a record is. */
+export type ObservedObject = (typeof OPERATIONS)[Operation]['record']
 
 /** Follows which members the records have; `src/features/observe` does. */
 export interface RecordObserver {
@@ -33,7 +35,7 @@ export interface RecordObserver {
 
 /** How the items of one operation are read. */
 export interface RecordReader<Id, R> {
-  readonly object: ObservedObject
+  readonly operation: Operation
   readonly key: 'commentId' | 'userId'
   /** Why an item has no usable key; null where it has one. */
   keyFault(item: unknown): string | null
@@ -75,7 +77,7 @@ export class Records<Id extends string | number, R extends ReadRecord> {
   constructor(reader: RecordReader<Id, R>, organizationId: string, reading: Reading) {
     const { rules, observed, keepsTexts } = reading
     this.#reader = reader
-    this.#redact = rules.redact(organizationId)?.[`${reader.object}s`] ?? null
+    this.#redact = rules.redact(organizationId)?.[reader.operation] ?? null
     this.#writtenPath = rules.writtenPath
     this.#observed = observed
     this.texts = keepsTexts ? new Map() : undefined
@@ -103,7 +105,7 @@ export class Records<Id extends string | number, R extends ReadRecord> {
     let id: Id | null = null
     try {
       const item = received.read()
-      this.#observed?.see(reader.object, item)
+      this.#observed?.see(OPERATIONS[reader.operation].record, item)
       const fault = reader.keyFault(item)
       if (fault !== null) {
         if (fault !== TOO_LONG_ID) this.nameless += 1
@@ -122,8 +124,8 @@ export class Records<Id extends string | number, R extends ReadRecord> {
 
   /** What was read, as a part of the result of a scope. */
   result() {
-    const { byId, rejects, rejectedItems, texts } = this
-    return { records: [...byId.values()], rejects, rejectedItems, texts }
+    const { byId, rejects, rejectedItems, rejectedIds, texts } = this
+    return { records: [...byId.values()], rejects, rejectedItems, rejectedIds, texts }
   }
 
   /** Keeps a record. If the response has two with one key, the newer is kept, in either order. */

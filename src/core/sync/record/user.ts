@@ -18,7 +18,7 @@ export interface UserRecord extends UserColumns {
 
 /** Reads the items of Get Users. Which members are always present is not known: only `userId` is needed, as the key. */
 export const USERS: RecordReader<string, UserRecord> = {
-  object: 'user',
+  operation: 'users',
   key: 'userId',
   keyFault: userIdFault,
   read(item, received) {

@@ -1,0 +1,53 @@
+/** The read operations of the service (docs/SERVICE.md): facts. What each does with its records: core/sync/operation.ts. */
+
+interface OperationFacts {
+  /** As messages call it. */
+  readonly name: string
+  readonly path: string
+  /** What one of its records is. */
+  readonly record: string
+  /** Members of a scope, besides organizations, that it can be limited to. */
+  readonly selectedBy: readonly string[]
+  /** Whether continuous refresh polls its scopes, so that nightly runs need not fetch them. */
+  readonly isRefreshed: boolean
+  /** What it needs to be available at all, as a sentence without its end. */
+  readonly condition: string
+}
+
+export const OPERATIONS = {
+  users: {
+    name: 'Get Users',
+    path: '/v1/users/get',
+    record: 'user',
+    selectedBy: ['documentId', 'userIds', 'organizationUserGroupIds'],
+    isRefreshed: false,
+    condition: 'Get Users is for client SDK v3 or earlier',
+  },
+  comments: {
+    name: 'Get Comments',
+    path: '/v1/commentannotations/comments/get',
+    record: 'comment',
+    // The effect of `userIds` is not known.
+    selectedBy: ['documentId', 'annotationId', 'commentIds'],
+    isRefreshed: true,
+    condition:
+      'Get Comments needs client SDK v4 and the advanced queries option of the service console',
+  },
+} as const satisfies Readonly<Record<string, OperationFacts>>
+
+export type Operation = keyof typeof OPERATIONS
+
+/** Every operation, in the order in which runs plan them. */
+export const OPERATION_NAMES = Object.keys(OPERATIONS) as Operation[]
+
+/** Members of a scope that only some operations can be limited to. */
+const SELECTORS = new Set<string>(OPERATION_NAMES.flatMap((each) => OPERATIONS[each].selectedBy))
+
+/** Whether an operation can be limited to exactly what a scope selects. Unknown members select nothing. */
+export function canSelect(operation: Operation, scope: Readonly<Record<string, unknown>>): boolean {
+  const { selectedBy }: OperationFacts = OPERATIONS[operation]
+  return Object.entries(scope).every(
+    ([member, value]) =>
+      value === undefined || !SELECTORS.has(member) || selectedBy.includes(member),
+  )
+}

@@ -1,0 +1,49 @@
+import type { Operation } from '../../../base/operations.ts'
+import type { Database } from '../../database/pool.ts'
+import type { BatchScope } from '../../database/scopes.ts'
+import type { Call, CollabApi } from '../../service/client.ts'
+import type { Filters } from '../../service/filters.ts'
+import type { Reading, Records } from '../record/records.ts'
+import type { Rules } from '../rules.ts'
+import type { FetchedResult } from './result.ts'
+
+/** What fetching needs. */
+export interface Fetching extends Reading {
+  readonly rules: Rules
+  readonly collabApi: CollabApi
+  readonly database: Database
+  /** Most ids in one filter of a call. */
+  readonly maxIds: number
+  /** Whether a commit waits for the result: its calls wait for no memory, since commits free it. */
+  readonly isAwaited?: boolean
+  /** The time, by which what a listing shows is dated; left out where the time of the claim holds. */
+  readonly seenAt?: () => Date
+  /** Signals and counters that all its calls share. */
+  readonly call: Omit<Call, 'knownDigest'>
+}
+
+/**
+ * Fetches a full listing and reads it. When this returns, nothing refers to the response any more: a long one takes memory.
+ * @returns null where the response is the one that is stored
+ */
+export async function fetchListing<O extends Operation>(
+  { collabApi, call, rules }: Fetching,
+  scope: BatchScope,
+  operation: O,
+  filter: Filters[O],
+  records: Pick<Records<never, never>, 'addAll'>,
+): Promise<{ readonly bodyDigest: Buffer; readonly isPage: boolean } | null> {
+  const known = scope.bodyDigest && { knownDigest: rules.sealed(scope.bodyDigest) }
+  const response = await collabApi.get(operation, filter, { ...call, ...known })
+  if (response.status === 'unchanged') return null
+  records.addAll(response)
+  return { bodyDigest: rules.sealed(response.digest), isPage: response.paged }
+}
+
+/** The result of a response that is the one that is stored. */
+export function unchanged(scope: BatchScope): FetchedResult {
+  return { outcome: 'unchanged', scope, records: scope.recordCount }
+}
+
+/** Of a response that does not list all of its scope. */
+export const PART = { isListing: false, bodyDigest: null, contentDigest: null }

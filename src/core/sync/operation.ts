@@ -1,0 +1,54 @@
+import type { Operation } from '../../base/operations.ts'
+import type { Scope } from '../../documents/scope.ts'
+import type { Client } from '../database/pool.ts'
+import type { BatchScope, ScopeIds } from '../database/scopes.ts'
+import type { Filters } from '../service/filters.ts'
+import { commitComments } from './commit/comments.ts'
+import { commitUsers } from './commit/users.ts'
+import type { Committing, HeldScope } from './context.ts'
+import { commentsFilter, fetchComments } from './fetch/comments.ts'
+import type { Fetching } from './fetch/listing.ts'
+import type { FetchedResult, RecordsResult, RecordTypes } from './fetch/result.ts'
+import { fetchUsers, usersFilter } from './fetch/users.ts'
+
+/** What an operation does; base/operations.ts has its facts. */
+interface OperationModule<O extends Operation = Operation> {
+  /** The filter that fetches all of a scope. */
+  filterOf(ids: ScopeIds): Filters[O]
+  /** Fetches a scope, or what `limits` leave of it. @throws CallError where there was no usable response */
+  fetch(
+    fetching: Fetching,
+    scope: BatchScope,
+    limits: Pick<Scope, 'userIds' | 'commentIds'>,
+  ): Promise<FetchedResult>
+  idOf(record: RecordTypes[O]['record']): RecordTypes[O]['id']
+  /**
+   * Writes the results of at least one scope of an organization, in the caller's transaction. Adds to the counts.
+   * @returns the scopes whose removals are held
+   */
+  commit(
+    client: Client,
+    committing: Committing,
+    results: readonly RecordsResult<O>[],
+  ): Promise<readonly HeldScope[]>
+}
+
+const OPERATION_MODULES: { readonly [O in Operation]: OperationModule<O> } = {
+  users: {
+    filterOf: usersFilter,
+    fetch: fetchUsers,
+    idOf: ({ userId }) => userId,
+    commit: commitUsers,
+  },
+  comments: {
+    filterOf: commentsFilter,
+    fetch: fetchComments,
+    idOf: ({ commentId }) => commentId,
+    commit: commitComments,
+  },
+}
+
+/** The results of a batch are all of its operation, so they fit its module. */
+export function moduleOf(operation: Operation): OperationModule {
+  return OPERATION_MODULES[operation]
+}
