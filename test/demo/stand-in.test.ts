@@ -1,10 +1,5 @@
-<<<<<<< HEAD
 import { afterAll, expect, test } from 'vitest'
-import { PATHS } from '../../src/demo/requests.ts'
-=======
-import { afterAll, beforeAll, expect, test } from 'vitest'
 import { OPERATIONS } from '../../src/base/operations.ts'
->>>>>>> h-ops
 import { createWorld } from '../../src/demo/world.ts'
 import { call, listed } from '../service/call.ts'
 import { startStandIn } from '../service/stand-in.ts'

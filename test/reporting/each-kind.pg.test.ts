@@ -1,12 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
-<<<<<<< HEAD
 import { expect, test } from 'vitest'
-import { NothingFailsError, type Operation } from '../../src/base/errors.ts'
-=======
-import { afterAll, beforeAll, expect, test } from 'vitest'
 import { NothingFailsError } from '../../src/base/errors.ts'
 import type { Operation } from '../../src/base/operations.ts'
->>>>>>> h-ops
 import type { ScopeKind } from '../../src/core/database/scopes.ts'
 import { countScopes } from '../../src/core/run/start.ts'
 import { removeFromCatalog } from '../../src/features/catalog/change.ts'

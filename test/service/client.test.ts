@@ -23,15 +23,9 @@ const comments = { organizationId: 'o', documentId: 'd', annotationId: 'a' }
 describe('the two operations', () => {
   test('send what the document says, below a base address with a path and a slash', async () => {
     const { server } = await startClient([])
-<<<<<<< HEAD
     const api = openClient(`${server.url}/base/`)
-    await api.getUsers({ organizationId: 'ö"/ ', userIds: ['u'] })
-    await api.getComments({ ...comments, commentIds: [Number.MAX_SAFE_INTEGER] })
-=======
-    const client = untilTestEnds(openClient(`${server.url}/base/`))
-    await client.api.get('users', { organizationId: 'ö"/ ', userIds: ['u'] })
-    await client.api.get('comments', { ...comments, commentIds: [Number.MAX_SAFE_INTEGER] })
->>>>>>> h-ops
+    await api.get('users', { organizationId: 'ö"/ ', userIds: ['u'] })
+    await api.get('comments', { ...comments, commentIds: [Number.MAX_SAFE_INTEGER] })
     expect(server.seen.map(({ path, body }) => [path, JSON.parse(body)])).toEqual([
       ['/base/v1/users/get', { data: { organizationId: 'ö"/ ', userIds: ['u'] } }],
       [
@@ -137,15 +131,9 @@ describe('a service that cannot be reached', () => {
     const reported: (string | null)[] = []
     const onReach = (problem: string | null) => void reported.push(problem)
     const { server, api } = await startClient([], { retries: 0, onReach })
-<<<<<<< HEAD
-    await api.getUsers(users)
-    await server.close()
-    const call = api.getUsers(users)
-=======
     await api.get('users', users)
-    await server[Symbol.asyncDispose]()
+    await server.close()
     const call = api.get('users', users)
->>>>>>> h-ops
     await until('the problem is reported', () => reported.length === 1)
     expect(reported[0]).toMatch(
       /^The service cannot be reached \(.*ECONNREFUSED.*\): nothing listens/,
@@ -156,14 +144,8 @@ describe('a service that cannot be reached', () => {
   })
 
   test('for want of a trusted certificate is given up at once', async () => {
-<<<<<<< HEAD
     const server = await openSelfSignedServer()
-    const failed = openClient(server.url, { retries: 5 }).getUsers(users)
-=======
-    const server = untilTestEnds(await openSelfSignedServer())
-    const client = untilTestEnds(openClient(server.url, { retries: 5 }))
-    const failed = client.api.get('users', users)
->>>>>>> h-ops
+    const failed = openClient(server.url, { retries: 5 }).get('users', users)
     await expect(failed).rejects.toMatchObject({ kind: 'unreachable', attempts: 1 })
     await expect(failed).rejects.toThrow('DEPTH_ZERO_SELF_SIGNED_CERT')
   })

@@ -1,11 +1,6 @@
 import type { ServerResponse } from 'node:http'
-<<<<<<< HEAD
 import { beforeEach, expect, test } from 'vitest'
-import type { Operation } from '../../src/base/errors.ts'
-=======
-import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Operation } from '../../src/base/operations.ts'
->>>>>>> h-ops
 import { sendJson } from '../../src/demo/stand-in.ts'
 import { openLive } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
