@@ -258,12 +258,19 @@ export const CONTENTS: Readonly<Record<ThingKind, readonly [title: string, timeH
   user: ['User groups and documents', 'member since'],
 }
 
+/** The number of comments of an annotation or of what contains annotations. */
+export const COMMENT_COUNT: Columns<Beneath>[number] = [
+  'comments',
+  ({ comments }) => comments,
+  'number',
+]
+
 /** The columns of the contents of a thing. */
 export function beneathColumns(kind: ThingKind): Columns<Beneath> {
   return [
     ...NAMED_COLUMNS,
     ['state', ({ state }) => stateOf(state)],
-    ['comments', ({ comments }) => comments, 'number'],
+    COMMENT_COUNT,
     [CONTENTS[kind][1], ({ at }) => at, 'nowrap'],
   ]
 }

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import * as z from 'zod'
 import {
   beneathColumns,
+  COMMENT_COUNT,
   CONTENTS,
   factsOfThing,
   runs,
@@ -166,7 +167,9 @@ function Holds({
         caption={added.length > 0 ? `${title}, failing ones first` : title}
         empty="There are none."
         rows={beneath.items}
-        columns={beneathColumns(kind).filter(([head]) => head !== 'comments' || added.length > 0)}
+        columns={beneathColumns(kind).filter(
+          (column) => column !== COMMENT_COUNT || added.length > 0,
+        )}
       />
       <Pager
         {...pager}
