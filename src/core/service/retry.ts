@@ -1,3 +1,5 @@
+import { setMaxListeners } from 'node:events'
+import pRetry from 'p-retry'
 import { CallError } from '../../base/errors.ts'
 import { isForbidden } from './errors.ts'
 import type { ServiceHealth, WaitPolicy } from './health.ts'
@@ -36,62 +38,105 @@ const BACKOFF_MAX_MS = 30_000
 export async function retrying<T>(
   attempt: Attempt<T>,
   policy: RetryPolicy,
-  { reread, health, countWait }: Shared,
+  shared: Shared,
   signal?: AbortSignal,
 ): Promise<T> {
-  let givesUpAtMs = 0
-  let retries = 0
-  let waits = 0
-  let rereads = 0
-  let throttledMs = 0
-  for (let attemptNumber = 1; ; attemptNumber += 1) {
-    signal?.throwIfAborted()
-    try {
-      return await attempt(attemptNumber, throttledMs)
-    } catch (error) {
-      if (!(error instanceof CallError)) throw error
-      error.attempts = attemptNumber
-      throttledMs = 0
-      if (attemptNumber === 1) givesUpAtMs = performance.now() + policy.throttledMaxMs
-      if (mayNeedToken(error)) {
-        if ((rereads += 1) > 1 || !(await reread(error))) throw error
-        continue
-      }
-      let waitMs: number
-      if (error.kind === 'throttled' || (error.kind === 'unreachable' && health.wasReached)) {
-        const leftMs = givesUpAtMs - performance.now()
-        if (leftMs <= 0) {
-          const seconds = policy.throttledMaxMs / 1000
-          const message = `${error.message}; given up after ${seconds} s of it (SYNC_THROTTLED_MAX_MS)`
-          throw error.as({ message })
-        }
-        const ownMs =
-          error.kind === 'throttled'
-            ? Math.min(error.retryAfterMs ?? 0, policy.retryAfterMaxMs)
-            : backoffMs(waits++)
-        waitMs = Math.min(ownMs, leftMs) + Math.random() * BACKOFF_BASE_MS
-      } else if (retries < retriesOf(error, policy)) waitMs = backoffMs(retries++)
-      // Too few tries to judge the address by: the scope fails, and others are tried.
-      else if (error.kind === 'unreachable' && !health.isSure(error))
-        throw error.as({ kind: 'retry' })
-      else throw error
-      const sinceMs = performance.now()
-      const passedMs = () => (error.kind === 'throttled' ? performance.now() - sinceMs : 0)
-      const endWait = countWait?.(passedMs)
-      health.beginWait(error, sinceMs)
-      try {
-        await sleep(waitMs, signal)
-        throttledMs = passedMs()
-      } finally {
-        endWait?.()
-        health.endWait()
-      }
-    }
+  signal?.throwIfAborted()
+  try {
+    return await attempt(1, 0)
+  } catch (error) {
+    return tryingAgain(error, attempt, policy, shared, signal)
   }
 }
 
-function backoffMs(before: number): number {
-  return Math.min(BACKOFF_MAX_MS, (1 + Math.random()) * BACKOFF_BASE_MS * 2 ** before)
+/** Apart from the first try: p-retry's loop made a call that succeeds cost 51 µs of CPU instead of 36. */
+async function tryingAgain<T>(
+  firstError: unknown,
+  attempt: Attempt<T>,
+  policy: RetryPolicy,
+  { reread, health, countWait }: Shared,
+  signal?: AbortSignal,
+): Promise<T> {
+  // Each call that waits for its next try listens to the signal of its batch; Node warns about more than ten listeners.
+  if (signal !== undefined) setMaxListeners(0, signal)
+  const firstFailedAtMs = performance.now()
+  const waits = ({ kind }: CallError) =>
+    kind === 'throttled' || (kind === 'unreachable' && health.wasReached)
+  let wait: { readonly throttledMs: () => number; readonly end?: (() => void) | undefined } | null =
+    null
+  const beginWait = (error: CallError) => {
+    const sinceMs = performance.now()
+    const throttledMs = () => (error.kind === 'throttled' ? performance.now() - sinceMs : 0)
+    wait = { throttledMs, end: countWait?.(throttledMs) }
+    health.beginWait(error, sinceMs)
+  }
+  const endWait = (): number => {
+    if (wait === null) return 0
+    const throttledMs = wait.throttledMs()
+    wait.end?.()
+    health.endWait()
+    wait = null
+    return throttledMs
+  }
+  let rereads = 0
+  let waited = 0
+  let late: { response: T } | undefined
+  try {
+    return await pRetry(
+      async (attemptNumber) => {
+        if (attemptNumber === 1) throw firstError
+        const response = await attempt(attemptNumber, endWait())
+        late = { response }
+        return response
+      },
+      {
+        // One more than is ever used: on its last retry p-retry also ends calls that use none.
+        retries: policy.retries + 1,
+        minTimeout: BACKOFF_BASE_MS,
+        maxTimeout: BACKOFF_MAX_MS,
+        randomize: true,
+        ...(signal === undefined ? {} : { signal }),
+        onFailedAttempt({ error, attemptNumber }) {
+          if (error instanceof CallError) error.attempts = attemptNumber
+        },
+        shouldConsumeRetry: ({ error }) =>
+          !(error instanceof CallError) || !(waits(error) || mayNeedToken(error)),
+        async shouldRetry({ error, retriesConsumed }) {
+          if (!(error instanceof CallError)) return false
+          if (mayNeedToken(error)) return (rereads += 1) === 1 && (await reread(error))
+          if (!waits(error)) {
+            if (retriesConsumed >= retriesOf(error, policy)) return false
+            beginWait(error)
+            return true
+          }
+          // Not maxRetryTime, which ends tries of every kind, and counts what they wait for each other.
+          const leftMs = policy.throttledMaxMs - (performance.now() - firstFailedAtMs)
+          if (leftMs <= 0) return false
+          beginWait(error)
+          const waitMs =
+            error.kind === 'throttled'
+              ? Math.min(error.retryAfterMs ?? 0, policy.retryAfterMaxMs)
+              : Math.min(BACKOFF_MAX_MS, (1 + Math.random()) * BACKOFF_BASE_MS * 2 ** waited++)
+          await sleep(Math.min(waitMs, leftMs) + Math.random() * BACKOFF_BASE_MS, signal)
+          return true
+        },
+      },
+    )
+  } catch (error) {
+    // p-retry rejects when the signal aborted during a try, even if that try succeeded.
+    if (late !== undefined) return late.response
+    if (!(error instanceof CallError)) throw error
+    if (waits(error)) {
+      const seconds = policy.throttledMaxMs / 1000
+      const message = `${error.message}; given up after ${seconds} s of it (SYNC_THROTTLED_MAX_MS)`
+      throw error.as({ message })
+    }
+    // Too few tries to judge the address by: the scope fails, and others are tried.
+    if (error.kind === 'unreachable' && !health.isSure(error)) throw error.as({ kind: 'retry' })
+    throw error
+  } finally {
+    endWait()
+  }
 }
 
 /** True where another token may help. */
