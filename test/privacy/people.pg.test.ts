@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { columnOf, COMMENT_PEOPLE } from '../../src/base/columns.ts'
 import * as erase from '../../src/core/database/statements/erase.ts'
 import * as privacy from '../../src/core/database/statements/privacy.ts'
@@ -34,7 +34,6 @@ beforeEach(async () => {
   await live.importCatalog()
   place = [...places(live.world)][0] as Place
 })
-afterEach(() => live.close())
 
 /** Serves comments, each with other people than those given. */
 function serve(...comments: object[]): void {
