@@ -92,7 +92,7 @@ create table collab_store.listings (
   -- Stored with the scope and not in sync.failures, which `prune` empties. Written when a scope starts to fail and
   -- when it recovers, so that a night without such changes writes nothing.
   failing_since timestamptz,
-  operation text not null check (operation <> 'comments'),
+  operation text not null check (operation in ('users')),
   kind text not null check (kind in ('organization', 'group', 'document')),
   body_digest bytea,
   content_digest bytea,

@@ -9,7 +9,7 @@ interface Column {
   readonly type: 'text' | 'timestamptz' | 'jsonb'
   /** What an erasure makes of it: emptied as words of their author, kept as the record's state, or redacted by its value. */
   readonly personal: 'words' | 'state' | 'value'
-  /** The person of the record to whom the member belongs, such as `author`. */
+  /** The person of the record that has the member, such as `author`. */
   readonly person?: string
   /** A change of it makes a version of the comment or user; without this it just changes the row. */
   readonly makesVersion?: true

@@ -43,7 +43,7 @@ export type Value =
   /** How long ago a time was, or in how long it will be. */
   | { readonly ago: Date }
   | { readonly code: string }
-  /** A text that somebody wrote. */
+  /** A text that a user wrote, such as a comment or a reason. */
   | { readonly quote: string }
   /** A record as received. */
   | { readonly record: string }

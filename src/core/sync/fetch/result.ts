@@ -32,7 +32,7 @@ export interface RecordsResult<O extends Operation = Operation> {
   readonly rejects: readonly Reject[]
   /** Items of the response that were rejected as a whole. */
   readonly rejectedItems: number
-  /** Records of which nothing is stored, though the response has them: they are not missing. */
+  /** Records that the response has and that cannot be stored. They do not count as missing. */
   readonly rejectedIds: ReadonlySet<RecordTypes[O]['id']>
   /**
    * True for a full listing. A response to some ids says nothing of other comments, nor of membership: whether filters are

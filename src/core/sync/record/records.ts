@@ -63,7 +63,7 @@ export class Records<Id extends string | number, R extends ReadRecord> {
   readonly rejects: Reject[] = []
   /** Items that were rejected as a whole. */
   rejectedItems = 0
-  /** Records of which nothing is stored, though a response has them: they are not missing. */
+  /** Records that a response has and that cannot be stored. They do not count as missing. */
   readonly rejectedIds = new Set<Id>()
   /** Items without a readable key: each may be any record that is missing. */
   nameless = 0
