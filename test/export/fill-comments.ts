@@ -9,10 +9,15 @@ export async function fillComments(
     insert into collab_store.organizations (organization_id) values ('o');
     insert into collab_store.batches (organization_key, batch_no, operation)
     select organization_key, 0, 'comments' from collab_store.organizations;
+    insert into collab_store.batches (organization_key, batch_no, operation)
+    select organization_key, 1, 'users' from collab_store.organizations;
+    insert into collab_store.listings (batch_key, scope_no, scope_key, kind, operation)
+    select batch_key, 0, organization_key, 'organization', operation from collab_store.batches where operation = 'users';
     insert into collab_store.documents (organization_key, document_id)
     select organization_key, 'd' from collab_store.organizations;
     insert into collab_store.annotations (document_key, batch_key, scope_no, annotation_id)
-    select document_key, batch_key, 0, 'a' || n from collab_store.documents, collab_store.batches, generate_series(1, 1000) n`)
+    select document_key, batch_key, 0, 'a' || n from collab_store.documents, collab_store.batches b, generate_series(1, 1000) n
+    where b.operation = 'comments'`)
   await database.pool.query(
     `insert into collab_store.comments (organization_key, annotation_key, comment_id, last_updated, first_seen_at, changed_at,
       version_at, version, digest, change, status, type, author_user_id, author_name, author_email, comment_text, comment_html)

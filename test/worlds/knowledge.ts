@@ -497,7 +497,7 @@ export class Knowledge {
   #redacted(organizationId: string, comment: ModelComment): ModelComment {
     const erasure = this.erasureOf(organizationId, comment.authorUserId ?? '')
     if (erasure === undefined) return comment
-    const { commentText: _text, commentHtml: _html, ...raw } = JSON.parse(comment.raw) as object & { commentText?: string; commentHtml?: string } // prettier-ignore
+    const { commentId, lastUpdated, status, type } = JSON.parse(comment.raw) as Record<string, unknown> // prettier-ignore
     const author = comment.author && this.#redactedUser(organizationId, comment.author)
     return {
       ...comment,
@@ -506,7 +506,10 @@ export class Knowledge {
       authorUserId: erasure.pseudonym,
       authorName: null,
       authorEmail: null,
-      raw: canonicalOf({ ...raw, from: { userId: erasure.pseudonym } }),
+      raw: canonicalOf({
+        ...{ commentId, lastUpdated, status, type },
+        from: { userId: erasure.pseudonym },
+      }),
       author,
     }
   }
