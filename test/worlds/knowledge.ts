@@ -507,7 +507,10 @@ export class Knowledge {
       authorName: null,
       authorEmail: null,
       raw: canonicalOf({
-        ...{ commentId, lastUpdated, status, type },
+        commentId,
+        lastUpdated,
+        status,
+        type,
         from: { userId: erasure.pseudonym },
       }),
       author,
