@@ -5,11 +5,11 @@ import { finishIfDone } from '../src/core/run/finish.ts'
 import { planPage } from '../src/core/run/start.ts'
 import { startRun } from '../src/core/run/start.ts'
 import { syncBatch } from '../src/core/sync/batch.ts'
-import { CatalogJobSchema } from '../src/documents/catalog-line.ts'
-import { checked, RunIdSchema } from '../src/documents/check.ts'
-import { HintJobSchema } from '../src/documents/hint.ts'
-import { StartRunJobSchema } from '../src/documents/run.ts'
-import type { Scope } from '../src/documents/scope.ts'
+import { CatalogJobSchema } from '../src/schemas/catalog-line.ts'
+import { checked, RunIdSchema } from '../src/schemas/check.ts'
+import { HintJobSchema } from '../src/schemas/hint.ts'
+import { StartRunJobSchema } from '../src/schemas/run.ts'
+import type { Scope } from '../src/schemas/scope.ts'
 import {
   addHinted,
   addScope,

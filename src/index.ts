@@ -5,15 +5,15 @@
 
 export { openCollabSync } from './client/open-collab-sync.ts'
 export type { CollabSync } from './client/collab-sync.ts'
-export type { Attention } from './documents/attention.ts'
-export type { CatalogChanges, CatalogEntry, CatalogLine } from './documents/catalog-line.ts'
-export type { Change, ChangesPage } from './documents/change.ts'
-export type { Failure, FailureReport } from './documents/run.ts'
-export type { Freshness, OrganizationFreshness } from './documents/freshness.ts'
-export type { Hinted, HintScope } from './documents/hint.ts'
-export type { AcceptedHeld, HeldListing, RefusedHeld } from './documents/waiting.ts'
-export type { Page, PageRequest } from './documents/page.ts'
-export type { RejectedChoice, RejectedRecord, SetAsideDone } from './documents/waiting.ts'
+export type { Attention } from './schemas/attention.ts'
+export type { CatalogChanges, CatalogEntry, CatalogLine } from './schemas/catalog-line.ts'
+export type { Change, ChangesPage } from './schemas/change.ts'
+export type { Failure, FailureReport } from './schemas/run.ts'
+export type { Freshness, OrganizationFreshness } from './schemas/freshness.ts'
+export type { Hinted, HintScope } from './schemas/hint.ts'
+export type { AcceptedHeld, HeldListing, RefusedHeld } from './schemas/waiting.ts'
+export type { Page, PageRequest } from './schemas/page.ts'
+export type { RejectedChoice, RejectedRecord, SetAsideDone } from './schemas/waiting.ts'
 export type {
   RequestedRun,
   Run,
@@ -21,10 +21,10 @@ export type {
   RunDetails,
   RunStatus,
   Trigger,
-} from './documents/run.ts'
-export type { NewSchedule, NightlySchedule } from './documents/schedule.ts'
-export { parseScope } from './documents/scope.ts'
-export type { Scope, ScopeIds } from './documents/scope.ts'
+} from './schemas/run.ts'
+export type { NewSchedule, NightlySchedule } from './schemas/schedule.ts'
+export { parseScope } from './schemas/scope.ts'
+export type { Scope, ScopeIds } from './schemas/scope.ts'
 export { CursorGoneError, EnvironmentError, NothingFailsError, UsageError } from './base/errors.ts'
 export type { Operation } from './base/operations.ts'
 export type { Environment } from './settings/environment.ts'

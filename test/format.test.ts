@@ -7,8 +7,8 @@ import {
   scopePath,
   shorten,
   time,
-} from '../src/documents/format.ts'
-import type { Columns } from '../src/documents/columns.ts'
+} from '../src/schemas/format.ts'
+import type { Columns } from '../src/schemas/columns.ts'
 import { table } from '../src/cli/table.ts'
 import { scopeOf } from '../src/cli/requested-scope.ts'
 

@@ -1,6 +1,6 @@
 import type { Database } from '../core/database/pool.ts'
 import * as demo from '../core/database/statements/demo.ts'
-import type { Column, Value } from '../documents/columns.ts'
+import type { Column, Value } from '../schemas/columns.ts'
 import { heading, print } from './output.ts'
 import { table } from './table.ts'
 

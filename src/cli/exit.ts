@@ -1,5 +1,5 @@
 import { CommanderError } from 'commander'
-import type { RunStatus } from '../documents/run.ts'
+import type { RunStatus } from '../schemas/run.ts'
 import {
   CallError,
   EnvironmentError,
@@ -8,7 +8,7 @@ import {
   UsageError,
 } from '../base/errors.ts'
 import { printable } from '../base/printable.ts'
-import { describeUnreachable } from '../core/service/reach.ts'
+import { describeUnreachable } from '../core/service/unreachable.ts'
 import { readSettings } from '../settings/settings.ts'
 import { note, printJson } from './output.ts'
 

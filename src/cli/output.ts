@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import picocolors from 'picocolors'
-import type { Facts, Tone, Value } from '../documents/columns.ts'
-import { ago, count, scopePath, shortId, time } from '../documents/format.ts'
+import type { Facts, Tone, Value } from '../schemas/columns.ts'
+import { ago, count, scopePath, shortId, time } from '../schemas/format.ts'
 import { printable } from '../base/printable.ts'
 
 const colors = picocolors.createColors(process.stdout.isTTY === true && picocolors.isColorSupported)

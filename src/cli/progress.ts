@@ -2,9 +2,9 @@ import { SingleBar } from 'cli-progress'
 import type { Database } from '../core/database/pool.ts'
 import { readWaits } from '../client/run-reports.ts'
 import { runPoller } from '../client/runs.ts'
-import { scopesDone, scopesInAll } from '../documents/run.ts'
-import type { Run, Wait } from '../documents/run.ts'
-import { count, counted, duration, NO_WORKER } from '../documents/format.ts'
+import { scopesDone, scopesInAll } from '../schemas/run.ts'
+import type { Run, Wait } from '../schemas/run.ts'
+import { count, counted, duration, NO_WORKER } from '../schemas/format.ts'
 import { note, progressNotes } from './output.ts'
 
 /** How to show the progress of a run: a live bar, periodic lines, or nothing. */

@@ -7,9 +7,9 @@ import {
   HELD_COLUMNS,
   REJECTED_COLUMNS,
   statusOf,
-} from '../documents/columns.ts'
-import { scopesDone, scopesInAll } from '../documents/run.ts'
-import type { Run, RunDetails } from '../documents/run.ts'
+} from '../schemas/columns.ts'
+import { scopesDone, scopesInAll } from '../schemas/run.ts'
+import type { Run, RunDetails } from '../schemas/run.ts'
 import {
   count,
   counted,
@@ -25,7 +25,7 @@ import {
   RUN_COUNTS,
   RUN_TIMES,
   shortId,
-} from '../documents/format.ts'
+} from '../schemas/format.ts'
 import { printable } from '../base/printable.ts'
 import { facts, heading, paint, painted, print, printJson } from './output.ts'
 import { table } from './table.ts'

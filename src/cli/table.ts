@@ -1,6 +1,6 @@
 import CliTable from 'cli-table3'
-import type { Columns } from '../documents/columns.ts'
-import { shorten } from '../documents/format.ts'
+import type { Columns } from '../schemas/columns.ts'
+import { shorten } from '../schemas/format.ts'
 import { harmless, paint, textOf } from './output.ts'
 
 /** Longer than the messages of collab-sync. */

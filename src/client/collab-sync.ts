@@ -1,13 +1,13 @@
 import type * as z from 'zod'
 import { explainingLoss } from '../core/database/connection-errors.ts'
-import { NewLinesSchema, OldLinesSchema } from '../documents/catalog-line.ts'
+import { NewLinesSchema, OldLinesSchema } from '../schemas/catalog-line.ts'
 import type {
   CatalogChanges,
   CatalogEntry,
   CatalogRequestSchema,
-} from '../documents/catalog-line.ts'
-import { checked } from '../documents/check.ts'
-import { RetryRequestSchema, RunRequestSchema } from '../documents/run.ts'
+} from '../schemas/catalog-line.ts'
+import { checked } from '../schemas/check.ts'
+import { RetryRequestSchema, RunRequestSchema } from '../schemas/run.ts'
 import type {
   Failure,
   FailuresRequestSchema,
@@ -15,9 +15,9 @@ import type {
   Run,
   RunDetails,
   RunsRequestSchema,
-} from '../documents/run.ts'
-import type { Freshness, OrganizationFreshness } from '../documents/freshness.ts'
-import { AcceptHeldSchema, RefuseHeldSchema } from '../documents/waiting.ts'
+} from '../schemas/run.ts'
+import type { Freshness, OrganizationFreshness } from '../schemas/freshness.ts'
+import { AcceptHeldSchema, RefuseHeldSchema } from '../schemas/waiting.ts'
 import type {
   AcceptedHeld,
   HeldListing,
@@ -25,14 +25,14 @@ import type {
   RejectedChoice,
   RejectedRecord,
   SetAsideDone,
-} from '../documents/waiting.ts'
-import type { Action } from '../documents/action.ts'
-import type { Attention, AttentionRequestSchema } from '../documents/attention.ts'
-import type { ChangesPage, ChangesRequestSchema } from '../documents/change.ts'
-import type { Hinted, HintScopeSchema } from '../documents/hint.ts'
-import type { OfRunRequestSchema, Page, PageRequest } from '../documents/page.ts'
-import type { NewSchedule, NightlySchedule } from '../documents/schedule.ts'
-import type { SearchRequestSchema, SearchResult, Thing, ThingRequest } from '../documents/thing.ts'
+} from '../schemas/waiting.ts'
+import type { Action } from '../schemas/action.ts'
+import type { Attention, AttentionRequestSchema } from '../schemas/attention.ts'
+import type { ChangesPage, ChangesRequestSchema } from '../schemas/change.ts'
+import type { Hinted, HintScopeSchema } from '../schemas/hint.ts'
+import type { OfRunRequestSchema, Page, PageRequest } from '../schemas/page.ts'
+import type { NewSchedule, NightlySchedule } from '../schemas/schedule.ts'
+import type { SearchRequestSchema, SearchResult, Thing, ThingRequest } from '../schemas/thing.ts'
 import { addScope, addToCatalog, removeFromCatalog } from '../features/catalog/change.ts'
 import { readNameRedaction } from '../features/privacy/rules.ts'
 import { readFreshness } from './freshness.ts'

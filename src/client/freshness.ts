@@ -2,7 +2,7 @@ import { budgetFault, leastBudget } from '../core/database/definitions.ts'
 import type { Database } from '../core/database/pool.ts'
 import * as refresh from '../core/database/statements/refresh.ts'
 import * as scopes from '../core/database/statements/scopes.ts'
-import type { Freshness, Refresh } from '../documents/freshness.ts'
+import type { Freshness, Refresh } from '../schemas/freshness.ts'
 import { EVERYTHING, weights } from '../features/refresh/classes.ts'
 
 /** The age of the data, and the state of continuous refresh. */

@@ -2,9 +2,9 @@ import { diffWords } from 'diff'
 import * as z from 'zod'
 import type { RowOf } from '../core/database/statement.ts'
 import type * as things from '../core/database/statements/things.ts'
-import { count, counted, describeFailure, rejectedNoun, time } from '../documents/format.ts'
-import { LIFE_EVENTS } from '../documents/thing.ts'
-import type { LifeEntry, ThingIds, Words } from '../documents/thing.ts'
+import { count, counted, describeFailure, rejectedNoun, time } from '../schemas/format.ts'
+import { LIFE_EVENTS } from '../schemas/thing.ts'
+import type { LifeEntry, ThingIds, Words } from '../schemas/thing.ts'
 
 type LifeRow = RowOf<typeof things.life>
 type VersionRow = RowOf<typeof things.lifeOfComment>

@@ -5,8 +5,8 @@ import type { RowOf } from '../core/database/statement.ts'
 import * as held from '../core/database/statements/held.ts'
 import * as organizations from '../core/database/statements/organizations.ts'
 import * as things from '../core/database/statements/things.ts'
-import { checked } from '../documents/check.ts'
-import { describeRemoval, time } from '../documents/format.ts'
+import { checked } from '../schemas/check.ts'
+import { describeRemoval, time } from '../schemas/format.ts'
 import {
   BENEATH_STATES,
   idsWithin,
@@ -14,8 +14,8 @@ import {
   THING_KINDS,
   THING_SCHEMAS,
   ThingRequestSchema,
-} from '../documents/thing.ts'
-import type { Thing, ThingAction, ThingIds, ThingKind, ThingRequest } from '../documents/thing.ts'
+} from '../schemas/thing.ts'
+import type { Thing, ThingAction, ThingIds, ThingKind, ThingRequest } from '../schemas/thing.ts'
 import { describeCatalogChange, lifeEntry, versionEntry } from './life.ts'
 import { readPage } from './listings.ts'
 import type { Parts } from './parts.ts'

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import * as z from 'zod'
-import { OperationSchema } from '../documents/scope.ts'
+import { OperationSchema } from '../schemas/scope.ts'
 import { OPERATION_NAMES } from '../base/operations.ts'
 import type { Operation } from '../base/operations.ts'
 

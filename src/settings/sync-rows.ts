@@ -1,5 +1,5 @@
 import { OPERATION_NAMES } from '../base/operations.ts'
-import { cronPattern, timeZone } from '../documents/schedule.ts'
+import { cronPattern, timeZone } from '../schemas/schedule.ts'
 import { databaseAddress } from './database-address.ts'
 import * as parse from './parse.ts'
 import { inGroup } from './setting.ts'

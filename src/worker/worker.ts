@@ -14,8 +14,8 @@ import type { Delivered, QueueWorker } from '../core/queue/worker.ts'
 import { sharedSettings } from '../settings/table.ts'
 import { Refresher } from '../features/refresh/refresher.ts'
 import { recoverLostItems } from '../core/run/finish.ts'
-import { findWait, ReportedWaits } from '../core/sync/waits.ts'
-import type { ReportedWait } from '../core/sync/waits.ts'
+import { findWait, ReportedWaits } from '../core/sync/worker-waits.ts'
+import type { ReportedWait } from '../core/sync/worker-waits.ts'
 import { outsideTraces, withSpan } from '../base/trace.ts'
 
 /** Handler of one kind of job in `jobs/`. */

@@ -1,6 +1,6 @@
 import { listSource } from '../../src/features/catalog/lines.ts'
 import type { CatalogSource } from '../../src/features/catalog/lines.ts'
-import type { CatalogLine } from '../../src/documents/catalog-line.ts'
+import type { CatalogLine } from '../../src/schemas/catalog-line.ts'
 
 /** 90 scopes: two organizations, one with a document and 82 annotations, the other with five user groups. */
 export const LINES: readonly CatalogLine[] = [

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { listSource } from '../../src/features/catalog/lines.ts'
 import { importCatalog } from '../../src/features/catalog/import.ts'
-import type { CatalogLine } from '../../src/documents/catalog-line.ts'
+import type { CatalogLine } from '../../src/schemas/catalog-line.ts'
 import type { StoredChange } from '../../src/features/export/changes.ts'
 import { prune } from '../../src/features/privacy/prune.ts'
 import { rolledBack } from '../../src/core/database/pool.ts'

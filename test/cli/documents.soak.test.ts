@@ -6,16 +6,16 @@ import {
   FailureSchema,
   RunDetailsSchema,
   RunSchema,
-} from '../../src/documents/run.ts'
-import { ChangeSchema } from '../../src/documents/change.ts'
-import { FreshnessSchema, OrganizationSchema } from '../../src/documents/freshness.ts'
+} from '../../src/schemas/run.ts'
+import { ChangeSchema } from '../../src/schemas/change.ts'
+import { FreshnessSchema, OrganizationSchema } from '../../src/schemas/freshness.ts'
 import {
   AcceptedHeldSchema,
   HeldListingSchema,
   RejectedRecordSchema,
   SetAsideDoneSchema,
-} from '../../src/documents/waiting.ts'
-import { ScheduleSchema } from '../../src/documents/schedule.ts'
+} from '../../src/schemas/waiting.ts'
+import { ScheduleSchema } from '../../src/schemas/schedule.ts'
 import { UsageError } from '../../src/base/errors.ts'
 import { onApp } from '../client/on-app.ts'
 import { BEARER, unlistened } from '../http/served.ts'

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { jobs } from '../../jobs/index.ts'
 import { places } from '../../src/demo/catalog.ts'
-import { HintedSchema } from '../../src/documents/hint.ts'
+import { HintedSchema } from '../../src/schemas/hint.ts'
 import { onApp } from '../client/on-app.ts'
 import { openLive } from '../helpers/live.ts'
 import { BEARER, unlistened } from '../http/served.ts'

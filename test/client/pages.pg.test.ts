@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from 'vitest'
 import type { CollabSync } from '../../src/client/collab-sync.ts'
 import { SharedCollabSync } from '../../src/client/collab-sync.ts'
-import type { Page, PageRequest } from '../../src/documents/page.ts'
+import type { Page, PageRequest } from '../../src/schemas/page.ts'
 import { UsageError } from '../../src/base/errors.ts'
 import { createLog } from '../../src/base/log.ts'
 import type { JobQueue } from '../../src/core/queue/queue.ts'

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest'
 import type { CollabSync } from '../../src/client/collab-sync.ts'
-import type { HeldListing } from '../../src/documents/waiting.ts'
+import type { HeldListing } from '../../src/schemas/waiting.ts'
 import { openLive } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 import { onApp } from './on-app.ts'

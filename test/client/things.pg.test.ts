@@ -13,7 +13,7 @@ import {
 import { places } from '../../src/demo/catalog.ts'
 import type { Comment } from '../../src/demo/comments.ts'
 import type { Place } from '../../src/demo/layout.ts'
-import type { Thing, ThingRequest } from '../../src/documents/thing.ts'
+import type { Thing, ThingRequest } from '../../src/schemas/thing.ts'
 import { eraseUser } from '../../src/features/privacy/erase/erase-user.ts'
 import { openLive } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { noCounts } from '../../src/documents/counts.ts'
-import type { Counts } from '../../src/documents/counts.ts'
+import { noCounts } from '../../src/schemas/counts.ts'
+import type { Counts } from '../../src/schemas/counts.ts'
 import { claimItem, commitItem } from '../../src/core/database/claims.ts'
 import type { Claim } from '../../src/core/database/claims.ts'
 import * as items from '../../src/core/database/statements/items.ts'

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { columnOf } from '../../src/base/columns.ts'
-import { ITEM_COUNTS } from '../../src/documents/counts.ts'
+import { ITEM_COUNTS } from '../../src/schemas/counts.ts'
 import * as items from '../../src/core/database/statements/items.ts'
 import * as runs from '../../src/core/database/statements/runs.ts'
 import { createTestDatabase } from '../helpers/database.ts'

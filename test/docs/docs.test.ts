@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { createProgram } from '../../src/cli/program.ts'
 import { FIRST_STEPS } from '../../src/cli/help.ts'
-import { ATTENTION_KINDS } from '../../src/documents/attention.ts'
+import { ATTENTION_KINDS } from '../../src/schemas/attention.ts'
 import type { Settings } from '../../src/settings/table.ts'
 import { SETTING_LIST, sharedSettings } from '../../src/settings/table.ts'
 

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest'
 import * as itemStatements from '../../src/core/database/statements/items.ts'
-import { parseScope } from '../../src/documents/scope.ts'
+import { parseScope } from '../../src/schemas/scope.ts'
 import { startRun } from '../../src/core/run/start.ts'
 import { endDirectly } from '../helpers/direct-run.ts'
 import { expectTablesEqual } from '../helpers/expect-equal.ts'

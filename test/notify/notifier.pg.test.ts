@@ -67,7 +67,7 @@ async function addWorker(name: string, columns: Record<string, unknown> = {}): P
   )
 }
 
-/** Statements that wait for a lock, as the view would show them after a real wait, which is in test/sync/waits.pg.test.ts. */
+/** Statements that wait for a lock, as the view would show them after a real wait, which is in test/sync/worker-waits.pg.test.ts. */
 const setLockWaits = (secondsAgo: number, isWaiting: boolean) =>
   sql(`create or replace view sync.lock_waits as
     select 1 as pid, 'collab-sync worker' as application_name, now() - make_interval(secs => ${secondsAgo}) as since,

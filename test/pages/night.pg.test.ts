@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'vitest'
 import { describeRun } from '../../src/cli/run-details.ts'
 import { readRunDetails } from '../../src/client/run-reports.ts'
-import { shortId, time } from '../../src/documents/format.ts'
+import { shortId, time } from '../../src/schemas/format.ts'
 import { thingPath } from '../../src/http/pages/things/thing-link.tsx'
 import { openLive } from '../helpers/live.ts'
 import type { RunRow } from '../helpers/live.ts'

@@ -3,7 +3,7 @@ import { checkDefinitions } from '../../src/cli/doctor/check-database.ts'
 import { refreshLines } from '../../src/cli/refresh-details.ts'
 import { readFreshness } from '../../src/client/freshness.ts'
 import { setDefinitions } from '../../src/core/database/definitions.ts'
-import { FreshnessSchema } from '../../src/documents/freshness.ts'
+import { FreshnessSchema } from '../../src/schemas/freshness.ts'
 import { openLive } from '../helpers/live.ts'
 
 const PROMISE = { freshnessPromiseMs: 259_200_000 }

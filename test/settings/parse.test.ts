@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { cronPattern, timeZone } from '../../src/documents/schedule.ts'
+import { cronPattern, timeZone } from '../../src/schemas/schedule.ts'
 import { databaseAddress } from '../../src/settings/database-address.ts'
 import * as parse from '../../src/settings/parse.ts'
 

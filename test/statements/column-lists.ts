@@ -5,7 +5,7 @@ import {
   USER_COLUMN_LIST,
 } from '../../src/base/columns.ts'
 import type { NamedColumn } from '../../src/base/columns.ts'
-import { COMMIT_COUNTS, ITEM_COUNTS, SHOWN_COUNTS } from '../../src/documents/counts.ts'
+import { COMMIT_COUNTS, ITEM_COUNTS, SHOWN_COUNTS } from '../../src/schemas/counts.ts'
 
 type Listed = Readonly<Record<'name' | 'column' | 'type', string>> &
   Readonly<Partial<Pick<NamedColumn, 'person' | 'member'>>>

@@ -3,7 +3,7 @@ import { addToCatalog, removeFromCatalog } from '../../src/features/catalog/chan
 import { transaction } from '../../src/core/database/pool.ts'
 import * as runs from '../../src/core/database/statements/runs.ts'
 import { edit } from '../../src/demo/changes.ts'
-import type { HintScope } from '../../src/documents/hint.ts'
+import type { HintScope } from '../../src/schemas/hint.ts'
 import { UsageError } from '../../src/base/errors.ts'
 import { hint } from '../../src/features/refresh/hint.ts'
 import { stopRun } from '../../src/core/run/stop.ts'

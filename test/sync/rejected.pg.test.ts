@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from 'vitest'
 import * as rejected from '../../src/core/database/statements/rejected.ts'
 import type { Comment } from '../../src/demo/comments.ts'
-import { parseScope } from '../../src/documents/scope.ts'
+import { parseScope } from '../../src/schemas/scope.ts'
 import { UsageError } from '../../src/base/errors.ts'
 import { planRun } from '../../src/features/check/plan.ts'
 import { verify } from '../../src/features/check/verify.ts'

@@ -1,6 +1,6 @@
 import type { CatalogLine } from '../../src/demo/catalog.ts'
 import type { Place } from '../../src/demo/layout.ts'
-import type { Scope } from '../../src/documents/scope.ts'
+import type { Scope } from '../../src/schemas/scope.ts'
 import type { ServiceResponse } from '../fuzz/response-model.ts'
 
 /** A listing of users: the organization's own if there is no other ID. */

@@ -1,4 +1,4 @@
-import type { Scope } from '../../src/documents/scope.ts'
+import type { Scope } from '../../src/schemas/scope.ts'
 import { Random, seedOf } from '../../src/demo/random.ts'
 import type { StandInRequest } from '../../src/demo/requests.ts'
 import type { FaultRule } from '../service/faults.ts'

@@ -1,6 +1,6 @@
 import * as catalog from '../../core/database/statements/catalog.ts'
 import { hasEmbeddedPostgres } from '../../worker/embedded/home.ts'
-import { counted } from '../../documents/format.ts'
+import { counted } from '../../schemas/format.ts'
 import type { Log } from '../../base/log.ts'
 import { printable } from '../../base/printable.ts'
 import { readSettings } from '../../settings/settings.ts'

@@ -1,6 +1,6 @@
 import { isHandedOver } from '../../client/runs.ts'
 import type { Database } from '../../core/database/pool.ts'
-import type { RequestedRun } from '../../documents/run.ts'
+import type { RequestedRun } from '../../schemas/run.ts'
 import { startRun } from '../../core/run/start.ts'
 import { outsideTraces } from '../../base/trace.ts'
 import { EXIT, exitCodeOf, reportNothingFails } from '../exit.ts'

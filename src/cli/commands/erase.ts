@@ -1,7 +1,7 @@
 import { openDatabase } from '../../core/database/pool.ts'
 import { eraseUser } from '../../features/privacy/erase/erase-user.ts'
 import { UsageError } from '../../base/errors.ts'
-import { count, counted, time } from '../../documents/format.ts'
+import { count, counted, time } from '../../schemas/format.ts'
 import { facts, note, print, printJson } from '../output.ts'
 import { withTables } from '../with-store.ts'
 

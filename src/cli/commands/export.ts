@@ -3,7 +3,7 @@ import { exportObject } from '../../features/export/export-object.ts'
 import type { Exported } from '../../features/export/export-object.ts'
 import type { ExportFormat } from '../../features/export/text.ts'
 import { exportByState } from '../../features/export/state.ts'
-import { count, counted, duration } from '../../documents/format.ts'
+import { count, counted, duration } from '../../schemas/format.ts'
 import { note, printJson, progressNotes } from '../output.ts'
 import { withTables } from '../with-store.ts'
 

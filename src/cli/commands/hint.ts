@@ -1,6 +1,6 @@
 import { giveHint } from '../../client/hints.ts'
-import type { Hinted } from '../../documents/hint.ts'
-import { counted } from '../../documents/format.ts'
+import type { Hinted } from '../../schemas/hint.ts'
+import { counted } from '../../schemas/format.ts'
 import { processUser } from '../../base/process-user.ts'
 import { noteNotDelivered, print, printJson } from '../output.ts'
 import { hintScopeOf } from '../requested-scope.ts'

@@ -1,5 +1,5 @@
 import { listActions } from '../../client/listings.ts'
-import { ACTION_COLUMNS } from '../../documents/columns.ts'
+import { ACTION_COLUMNS } from '../../schemas/columns.ts'
 import { note, print, printJson } from '../output.ts'
 import { table } from '../table.ts'
 import { withTables } from '../with-store.ts'

@@ -1,6 +1,6 @@
 import { migrate as migrateTables } from '../../core/database/migrate.ts'
 import type { Derived } from '../../core/database/written.ts'
-import { count, counted } from '../../documents/format.ts'
+import { count, counted } from '../../schemas/format.ts'
 import { migrateQueue } from '../../core/queue/backend.ts'
 import { readSettings } from '../../settings/settings.ts'
 import type { Settings } from '../../settings/table.ts'

@@ -1,5 +1,5 @@
 import { UsageError } from '../../base/errors.ts'
-import { count, counted, describeRejected, scopePath } from '../../documents/format.ts'
+import { count, counted, describeRejected, scopePath } from '../../schemas/format.ts'
 import { printable } from '../../base/printable.ts'
 import { planRun } from '../../features/check/plan.ts'
 import type { PlannedRun, PlannedScope } from '../../features/check/plan.ts'

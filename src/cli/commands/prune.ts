@@ -1,5 +1,5 @@
 import { prune } from '../../features/privacy/prune.ts'
-import { count, time } from '../../documents/format.ts'
+import { count, time } from '../../schemas/format.ts'
 import { facts, print, printJson, progressNotes } from '../output.ts'
 import { withTables } from '../with-store.ts'
 

@@ -6,11 +6,11 @@ import {
   factsOfThing,
   FOUND_COLUMNS,
   stateOf,
-} from '../../documents/columns.ts'
-import type { Columns } from '../../documents/columns.ts'
-import { scopePath, shorten, shortId, time } from '../../documents/format.ts'
-import { KIND_NAMES, kindOf, ownId, parentOf } from '../../documents/thing.ts'
-import type { Found, LifeEntry, Thing, ThingIds, Words } from '../../documents/thing.ts'
+} from '../../schemas/columns.ts'
+import type { Columns } from '../../schemas/columns.ts'
+import { scopePath, shorten, shortId, time } from '../../schemas/format.ts'
+import { KIND_NAMES, kindOf, ownId, parentOf } from '../../schemas/thing.ts'
+import type { Found, LifeEntry, Thing, ThingIds, Words } from '../../schemas/thing.ts'
 import { UsageError } from '../../base/errors.ts'
 import { printable } from '../../base/printable.ts'
 import { facts, heading, note, paint, painted, print, printJson, textOf } from '../output.ts'

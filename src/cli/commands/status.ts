@@ -13,12 +13,12 @@ import {
   organizationsOf,
   RUN_COLUMNS,
   URGENCY_TONES,
-} from '../../documents/columns.ts'
-import type { AttentionByKind } from '../../documents/attention.ts'
-import { describeMemberChange } from '../../documents/member-change.ts'
-import type { NightlySchedule } from '../../documents/schedule.ts'
+} from '../../schemas/columns.ts'
+import type { AttentionByKind } from '../../schemas/attention.ts'
+import { describeMemberChange } from '../../schemas/member-change.ts'
+import type { NightlySchedule } from '../../schemas/schedule.ts'
 import { UsageError } from '../../base/errors.ts'
-import { count, counted, describeStale, duration, shortId, time } from '../../documents/format.ts'
+import { count, counted, describeStale, duration, shortId, time } from '../../schemas/format.ts'
 import { printable } from '../../base/printable.ts'
 import type { Settings } from '../../settings/table.ts'
 import { facts, heading, paint, painted, print, printJson, textOf } from '../output.ts'

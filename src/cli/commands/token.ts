@@ -2,7 +2,7 @@ import { addAccessToken, removeAccessToken } from '../../http/auth/access-tokens
 import type { Right } from '../../http/auth/access-tokens.ts'
 import type { RowOf } from '../../core/database/statement.ts'
 import * as tokens from '../../core/database/statements/tokens.ts'
-import type { Columns } from '../../documents/columns.ts'
+import type { Columns } from '../../schemas/columns.ts'
 import { processUser } from '../../base/process-user.ts'
 import { note, print, printJson } from '../output.ts'
 import { table } from '../table.ts'

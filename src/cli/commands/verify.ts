@@ -1,6 +1,6 @@
 import { UsageError } from '../../base/errors.ts'
 import { OPERATIONS } from '../../base/operations.ts'
-import { count, counted, scopePath } from '../../documents/format.ts'
+import { count, counted, scopePath } from '../../schemas/format.ts'
 import { printable } from '../../base/printable.ts'
 import { verify as verifyTables } from '../../features/check/verify.ts'
 import type { Difference, Verified } from '../../features/check/verify.ts'

@@ -1,7 +1,7 @@
 import { EnvironmentError, UsageError } from '../../base/errors.ts'
 import { codeOf, isConnectionLost } from '../../core/database/connection-errors.ts'
 import { inTime } from '../../core/queue/queue.ts'
-import { duration } from '../../documents/format.ts'
+import { duration } from '../../schemas/format.ts'
 
 /** The result of one check of `doctor`. */
 export interface Finding {

@@ -1,4 +1,4 @@
-import { storable } from '../../documents/check.ts'
+import { storable } from '../../schemas/check.ts'
 import type { CallError } from '../../base/errors.ts'
 import type { Operation } from '../../base/operations.ts'
 import type { Client } from './pool.ts'

@@ -1,5 +1,5 @@
-import type { Trigger } from '../../documents/run.ts'
-import type { Scope } from '../../documents/scope.ts'
+import type { Trigger } from '../../schemas/run.ts'
+import type { Scope } from '../../schemas/scope.ts'
 import type { Client } from './pool.ts'
 import type { RowOf } from './statement.ts'
 import * as runs from './statements/runs.ts'

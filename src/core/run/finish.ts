@@ -6,12 +6,12 @@ import * as items from '../database/statements/items.ts'
 import * as holds from '../database/statements/held.ts'
 import * as rejected from '../database/statements/rejected.ts'
 import * as runs from '../database/statements/runs.ts'
-import { count, counted, describeFailure } from '../../documents/format.ts'
+import { count, counted, describeFailure } from '../../schemas/format.ts'
 import { OPERATIONS } from '../../base/operations.ts'
 import { logOfRun } from '../../base/log.ts'
-import { isOfOtherServer } from '../service/reach.ts'
+import { isOfOtherServer } from '../service/unreachable.ts'
 import { describeSpan, withSpan } from '../../base/trace.ts'
-import { SUSPICIOUS_REFUSALS } from './context.ts'
+import { SUSPICIOUS_REFUSALS } from './run-signals.ts';
 import type { RunContext } from './context.ts'
 
 /** Finishes a run if nothing of it is pending, with all calls that this process sent for it. */

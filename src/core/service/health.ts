@@ -2,8 +2,8 @@ import type { CallError } from '../../base/errors.ts'
 import type { CallOutcome, ConcurrencySnapshot } from './concurrency.ts'
 import { callFailure, isUnavailable } from './errors.ts'
 import type { CallTarget } from './errors.ts'
-import { describeUnreachable, isUntrusted } from './reach.ts'
-import type { SharedRateLimit } from './wait.ts'
+import { describeUnreachable, isUntrusted } from './unreachable.ts'
+import type { SharedRateLimit } from './shared-rate-limit.ts';
 
 /** The longest `Retry-After` that a worker honours: it then tries once, so that a wrong value cannot stop a run for hours. */
 export const RETRY_AFTER_MAX_MS = 120_000

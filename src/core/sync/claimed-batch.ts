@@ -1,6 +1,6 @@
 import pLimit from 'p-limit'
-import { noCounts } from '../../documents/counts.ts'
-import type { Counts } from '../../documents/counts.ts'
+import { noCounts } from '../../schemas/counts.ts'
+import type { Counts } from '../../schemas/counts.ts'
 import { isConnectionLost } from '../database/connection-errors.ts'
 import { rolledBack } from '../database/pool.ts'
 import { readScopes } from '../database/scopes.ts'

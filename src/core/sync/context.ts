@@ -1,4 +1,4 @@
-import type { Counts } from '../../documents/counts.ts'
+import type { Counts } from '../../schemas/counts.ts'
 import type { Claim } from '../database/claims.ts'
 import type { BatchScope } from '../database/scopes.ts'
 import type { Operation } from '../../base/operations.ts'

@@ -1,5 +1,5 @@
-import { noCounts } from '../../documents/counts.ts'
-import type { Counts } from '../../documents/counts.ts'
+import { noCounts } from '../../schemas/counts.ts'
+import type { Counts } from '../../schemas/counts.ts'
 import type { Database } from '../database/pool.ts'
 import * as runs from '../database/statements/runs.ts'
 import type { Log } from '../../base/log.ts'

@@ -8,7 +8,7 @@ import * as holds from '../database/statements/held.ts'
 import * as scopes from '../database/statements/scopes.ts'
 import { leaveMembers, unlistUsers } from '../database/users.ts'
 import { UsageError } from '../../base/errors.ts'
-import { count, counted, scopePath } from '../../documents/format.ts'
+import { count, counted, scopePath } from '../../schemas/format.ts'
 import { readListings } from './compare/listings.ts'
 import type { SyncContext } from './context.ts'
 

@@ -1,6 +1,6 @@
 import { isDataFault } from '../database/connection-errors.ts'
 import type { BatchScope } from '../database/scopes.ts'
-import type { Scope } from '../../documents/scope.ts'
+import type { Scope } from '../../schemas/scope.ts'
 import { CallError, DrainingError, EnvironmentError, RunStoppedError } from '../../base/errors.ts'
 import type { Operation } from '../../base/operations.ts'
 import { SupersededError } from '../run/claim.ts'

@@ -1,5 +1,5 @@
 import type { Operation } from '../../base/operations.ts'
-import type { Scope } from '../../documents/scope.ts'
+import type { Scope } from '../../schemas/scope.ts'
 import type { Client } from '../database/pool.ts'
 import type { BatchScope, ScopeIds } from '../database/scopes.ts'
 import type { Filters } from '../service/filters.ts'

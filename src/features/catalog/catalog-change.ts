@@ -1,4 +1,4 @@
-import type { CatalogChanges } from '../../documents/catalog-line.ts'
+import type { CatalogChanges } from '../../schemas/catalog-line.ts'
 import { noteAction } from '../../core/database/actions.ts'
 import { lock } from '../../core/database/locks.ts'
 import { transaction } from '../../core/database/pool.ts'

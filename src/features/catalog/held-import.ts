@@ -1,4 +1,4 @@
-import type { CatalogChanges } from '../../documents/catalog-line.ts'
+import type { CatalogChanges } from '../../schemas/catalog-line.ts'
 import { UsageError } from '../../base/errors.ts'
 import {
   analyzeWhereLarge,

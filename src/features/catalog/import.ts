@@ -7,9 +7,9 @@ import { retryConflicts, transactionOn } from '../../core/database/pool.ts'
 import type { Client, Database } from '../../core/database/pool.ts'
 import type { On } from '../../core/database/statement.ts'
 import * as catalog from '../../core/database/statements/catalog.ts'
-import { CATALOG_IDS, CATALOG_NAMES } from '../../documents/catalog-line.ts'
-import type { CatalogChanges } from '../../documents/catalog-line.ts'
-import { counted } from '../../documents/format.ts'
+import { CATALOG_IDS, CATALOG_NAMES } from '../../schemas/catalog-line.ts'
+import type { CatalogChanges } from '../../schemas/catalog-line.ts'
+import { counted } from '../../schemas/format.ts'
 import {
   analyzeWhereLarge,
   beginCatalogChange,

@@ -1,6 +1,6 @@
-import { CATALOG_MEMBERS, CatalogLineSchema } from '../../documents/catalog-line.ts'
-import type { CatalogLine } from '../../documents/catalog-line.ts'
-import { faultOf } from '../../documents/check.ts'
+import { CATALOG_MEMBERS, CatalogLineSchema } from '../../schemas/catalog-line.ts'
+import type { CatalogLine } from '../../schemas/catalog-line.ts'
+import { faultOf } from '../../schemas/check.ts'
 
 /** A line, or a clause that says what is wrong with it. */
 export type ParsedLine = { line: CatalogLine } | { complaint: string }

@@ -8,7 +8,7 @@ import { noCallStats } from '../../core/sync/counts.ts'
 import type { FetchedResult } from '../../core/sync/fetch/result.ts'
 import { fetchScope } from '../../core/sync/fetch/scope.ts'
 import type { Rules } from '../../core/sync/rules.ts'
-import type { Scope } from '../../documents/scope.ts'
+import type { Scope } from '../../schemas/scope.ts'
 
 /**
  * Fetches scopes as a run does, without a run. Memory does not grow with their number.

@@ -1,4 +1,4 @@
-import { noCounts } from '../../documents/counts.ts'
+import { noCounts } from '../../schemas/counts.ts'
 import { rolledBack } from '../../core/database/pool.ts'
 import { insertRun } from '../../core/database/runs.ts'
 import type { ScopeIds, ScopeKind } from '../../core/database/scopes.ts'

@@ -1,5 +1,5 @@
-import { describeMemberChange } from '../../documents/member-change.ts'
-import { count, counted, describeCounts, time } from '../../documents/format.ts'
+import { describeMemberChange } from '../../schemas/member-change.ts'
+import { count, counted, describeCounts, time } from '../../schemas/format.ts'
 import { printable } from '../../base/printable.ts'
 import type { ATTENTION, Notification } from './notification.ts'
 import type { ReceiverAddress } from './post.ts'

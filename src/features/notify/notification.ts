@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { MemberChange } from '../../documents/member-change.ts'
+import type { MemberChange } from '../../schemas/member-change.ts'
 
 /** A time as it comes out of PostgreSQL's JSON. */
 const isoTime = z.string()

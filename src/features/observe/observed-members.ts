@@ -5,7 +5,7 @@ import { savepoint } from '../../core/database/pool.ts'
 import type { Client } from '../../core/database/pool.ts'
 import * as statements from '../../core/database/statements/observed.ts'
 import type { ObservedObject, RecordObserver } from '../../core/sync/record/records.ts'
-import { isStorable } from '../../documents/check.ts'
+import { isStorable } from '../../schemas/check.ts'
 
 /** A row of `collab_store.observed_members`. */
 interface ObservedMember {

@@ -1,10 +1,10 @@
-import { noCounts } from '../../documents/counts.ts'
+import { noCounts } from '../../schemas/counts.ts'
 import { commitItem } from '../../core/database/claims.ts'
 import { readScopes } from '../../core/database/scopes.ts'
 import type { BatchScope } from '../../core/database/scopes.ts'
 import type { On } from '../../core/database/statement.ts'
 import * as refresh from '../../core/database/statements/refresh.ts'
-import type { Priority } from '../../core/service/wait.ts'
+import type { Priority } from '../../core/service/wait-line.ts';
 import { SupersededError } from '../../core/run/claim.ts'
 import { ClaimedBatch } from '../../core/sync/claimed-batch.ts'
 import type { RecordCommit } from '../../core/sync/commit/commit.ts'

@@ -1,8 +1,8 @@
 import { createContext } from 'preact'
 import type { ComponentChildren } from 'preact'
 import { useContext } from 'preact/hooks'
-import type { Tone } from '../../documents/columns.ts'
-import { ago, time } from '../../documents/format.ts'
+import type { Tone } from '../../schemas/columns.ts'
+import { ago, time } from '../../schemas/format.ts'
 
 const SIGNS: Record<Tone, string> = { good: '✓', warn: '!', bad: '✕', info: '→', idle: '–' }
 

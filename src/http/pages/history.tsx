@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
-import type { Action } from '../../documents/action.ts'
-import { ACTION_COLUMNS } from '../../documents/columns.ts'
+import type { Action } from '../../schemas/action.ts'
+import { ACTION_COLUMNS } from '../../schemas/columns.ts'
 import { sendPage } from './layout.tsx'
 import { CursorQuery, readFields } from './page-context.ts'
 import type { PageContext } from './page-context.ts'

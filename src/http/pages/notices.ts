@@ -1,4 +1,4 @@
-import { counted } from '../../documents/format.ts'
+import { counted } from '../../schemas/format.ts'
 
 /** The sentences about finished actions. An address can choose one of them and its counts, but no other text. */
 const NOTICES = {

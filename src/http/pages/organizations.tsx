@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
-import type { OrganizationFreshness } from '../../documents/freshness.ts'
-import type { Column, Value } from '../../documents/columns.ts'
+import type { OrganizationFreshness } from '../../schemas/freshness.ts'
+import type { Column, Value } from '../../schemas/columns.ts'
 import { ActionButton } from './elements.tsx'
 import { sendPage } from './layout.tsx'
 import { CursorQuery, readFields } from './page-context.ts'

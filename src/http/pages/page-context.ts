@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { SharedCollabSync } from '../../client/collab-sync.ts'
 import type { Database } from '../../core/database/pool.ts'
-import { CURSOR_CHARACTERS_MAX } from '../../documents/page.ts'
+import { CURSOR_CHARACTERS_MAX } from '../../schemas/page.ts'
 import { UsageError } from '../../base/errors.ts'
 import type { Settings } from '../../settings/table.ts'
 

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import * as z from 'zod'
 import { nextTimes } from '../../base/cron.ts'
-import { time } from '../../documents/format.ts'
+import { time } from '../../schemas/format.ts'
 import { action } from './actions/actions.ts'
 import type { Actions } from './actions/actions.ts'
 import { ActionButton, Card, ForOperators } from './elements.tsx'
@@ -9,10 +9,10 @@ import { sendPage } from './layout.tsx'
 import { pathWithNotice } from './notices.ts'
 import type { PageContext } from './page-context.ts'
 import { Facts } from './values.tsx'
-import { factsOfSchedule } from '../../documents/columns.ts'
-import { checked } from '../../documents/check.ts'
-import { cronPattern, timeZone as timeZoneName } from '../../documents/schedule.ts'
-import type { NightlySchedule } from '../../documents/schedule.ts'
+import { factsOfSchedule } from '../../schemas/columns.ts'
+import { checked } from '../../schemas/check.ts'
+import { cronPattern, timeZone as timeZoneName } from '../../schemas/schedule.ts'
+import type { NightlySchedule } from '../../schemas/schedule.ts'
 
 /** `/schedule`: when the nightly run starts, and who set it. */
 export function scheduleRoutes(app: FastifyInstance, { collabSync }: PageContext): void {

@@ -1,4 +1,4 @@
-import type { Column } from '../../documents/columns.ts'
+import type { Column } from '../../schemas/columns.ts'
 import { capitalized, pathWith } from './elements.tsx'
 import type { Fields } from './elements.tsx'
 import { Shown } from './values.tsx'

@@ -1,7 +1,7 @@
 import { Fragment, isValidElement } from 'preact'
 import type { ComponentChildren, VNode } from 'preact'
-import type { Value } from '../../documents/columns.ts'
-import { count, shortId } from '../../documents/format.ts'
+import type { Value } from '../../schemas/columns.ts'
+import { count, shortId } from '../../schemas/format.ts'
 import { Ago, Badge, capitalized, Time } from './elements.tsx'
 import { ThingLink } from './things/thing-link.tsx'
 

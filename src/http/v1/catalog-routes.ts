@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import { CatalogChangesSchema, NewLinesSchema } from '../../documents/catalog-line.ts'
-import { id } from '../../documents/check.ts'
+import { CatalogChangesSchema, NewLinesSchema } from '../../schemas/catalog-line.ts'
+import { id } from '../../schemas/check.ts'
 import { operation, operationId, refused } from './operation.ts'
 import type { V1App, V1Options } from './operation.ts'
 

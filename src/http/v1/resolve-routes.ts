@@ -7,7 +7,7 @@ import {
   RefuseHeldSchema,
   SetAsideDoneSchema,
   SetAsideSchema,
-} from '../../documents/waiting.ts'
+} from '../../schemas/waiting.ts'
 import { digits, operation, refused } from './operation.ts'
 import type { V1App, V1Options } from './operation.ts'
 

@@ -4,8 +4,8 @@ import {
   IdempotencyKeySchema,
   NewRunSchema,
   RunDetailsSchema,
-} from '../../documents/run.ts'
-import { HintedSchema, NewHintSchema } from '../../documents/hint.ts'
+} from '../../schemas/run.ts'
+import { HintedSchema, NewHintSchema } from '../../schemas/hint.ts'
 import { noSuchRun } from '../problem.ts'
 import { atMost, operation, perSecond, refused, RunPathSchema } from './operation.ts'
 import type { V1App, V1Options } from './operation.ts'

@@ -1,5 +1,5 @@
-import { FreshnessSchema } from '../../documents/freshness.ts'
-import { NewScheduleSchema, ScheduleSchema } from '../../documents/schedule.ts'
+import { FreshnessSchema } from '../../schemas/freshness.ts'
+import { NewScheduleSchema, ScheduleSchema } from '../../schemas/schedule.ts'
 import { operation } from './operation.ts'
 import type { V1App, V1Options } from './operation.ts'
 

@@ -1,12 +1,12 @@
 import * as z from 'zod'
-import { id } from '../../documents/check.ts'
+import { id } from '../../schemas/check.ts'
 import {
   KIND_NAMES,
   SearchRequestSchema,
   SearchSchema,
   THING_SCHEMAS,
   ThingPagesSchema,
-} from '../../documents/thing.ts'
+} from '../../schemas/thing.ts'
 import { ProblemError } from '../problem.ts'
 import { AnnotationPath, LISTED, OrganizationPath } from './catalog-routes.ts'
 import { digits, namingCursor, operation, operationId, withLimit } from './operation.ts'

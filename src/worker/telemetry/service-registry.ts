@@ -6,8 +6,8 @@ import * as scopes from '../../core/database/statements/scopes.ts'
 import * as telemetry from '../../core/database/statements/telemetry.ts'
 import type { JobQueue } from '../../core/queue/queue.ts'
 import { nextNightly } from '../../core/queue/schedule.ts'
-import { ATTENTION_KINDS } from '../../documents/attention.ts'
-import { RunSchema } from '../../documents/run.ts'
+import { ATTENTION_KINDS } from '../../schemas/attention.ts'
+import { RunSchema } from '../../schemas/run.ts'
 
 /** Reads the metrics from PostgreSQL, one statement after the other, so that a scrape takes one connection. */
 export async function readSignals(database: Database) {

@@ -1,4 +1,4 @@
-import type { Counts } from '../../../documents/counts.ts'
+import type { Counts } from '../../../schemas/counts.ts'
 import type { ItemCommit } from '../../database/claims.ts'
 import { insertFailures, noteRejected } from '../../database/failures.ts'
 import type { ScopeFailure } from '../../database/failures.ts'

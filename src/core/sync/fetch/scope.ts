@@ -1,6 +1,6 @@
 import { CallError } from '../../../base/errors.ts'
 import type { Operation } from '../../../base/operations.ts'
-import type { Scope } from '../../../documents/scope.ts'
+import type { Scope } from '../../../schemas/scope.ts'
 import type { BatchScope } from '../../database/scopes.ts'
 import { moduleOf } from '../operation.ts'
 import type { Fetching } from './listing.ts'

@@ -1,4 +1,4 @@
-import type { Scope } from '../../../documents/scope.ts'
+import type { Scope } from '../../../schemas/scope.ts'
 import type { BatchScope, ScopeIds } from '../../database/scopes.ts'
 import { chunkIds } from '../../service/filters.ts'
 import type { UsersFilter } from '../../service/filters.ts'

@@ -1,5 +1,5 @@
 import { isLosslessNumber } from 'lossless-json'
-import { NUMBER_MAGNITUDE_MAX, isStorable, storable } from '../../../documents/check.ts'
+import { NUMBER_MAGNITUDE_MAX, isStorable, storable } from '../../../schemas/check.ts'
 import { namesPeople } from '../../../base/columns.ts'
 import type { NamedColumn } from '../../../base/columns.ts'
 import { valuesIn } from '../../../base/json-text.ts'

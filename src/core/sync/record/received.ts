@@ -1,6 +1,6 @@
 import { stringify } from 'lossless-json'
 import type { RejectedRecord } from '../../database/failures.ts'
-import { RECORD_UNITS_MAX } from '../../../documents/check.ts'
+import { RECORD_UNITS_MAX } from '../../../schemas/check.ts'
 import { CallError } from '../../../base/errors.ts'
 import { valuesIn } from '../../../base/json-text.ts'
 import type { ValueInText } from '../../../base/json-text.ts'

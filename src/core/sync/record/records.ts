@@ -1,7 +1,7 @@
 import type { Json } from '../../../base/json.ts'
 import { OPERATIONS } from '../../../base/operations.ts'
 import type { Operation } from '../../../base/operations.ts'
-import { ID_BYTES_MAX } from '../../../documents/check.ts'
+import { ID_BYTES_MAX } from '../../../schemas/check.ts'
 import type { Client } from '../../database/pool.ts'
 import type { Rules } from '../rules.ts'
 import { checkRejects, processingFault, Received, REJECTS_MAX } from './received.ts'

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify'
 import { findRunIds } from '../../../client/run-reports.ts'
 import * as pages from '../../../core/database/statements/pages.ts'
-import { factsOfRun, statusOf } from '../../../documents/columns.ts'
-import type { RunDetails } from '../../../documents/run.ts'
+import { factsOfRun, statusOf } from '../../../schemas/columns.ts'
+import type { RunDetails } from '../../../schemas/run.ts'
 import {
   counted,
   describeCounts,
@@ -14,7 +14,7 @@ import {
   NO_WORKER,
   RUN_COUNTS,
   shortId,
-} from '../../../documents/format.ts'
+} from '../../../schemas/format.ts'
 import { ActionButton, Card, Sentence } from '../elements.tsx'
 import { ActionsTable } from '../history.tsx'
 import { noSuchRun } from '../../problem.ts'

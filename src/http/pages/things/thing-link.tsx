@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
-import { scopePath } from '../../../documents/format.ts'
-import type { SomeThingIds } from '../../../documents/thing.ts'
+import { scopePath } from '../../../schemas/format.ts'
+import type { SomeThingIds } from '../../../schemas/thing.ts'
 import { pathWith } from '../elements.tsx'
 import type { Fields } from '../elements.tsx'
 

@@ -7,9 +7,9 @@ import {
   factsOfThing,
   runs,
   stateOf,
-} from '../../../documents/columns.ts'
-import { KIND_NAMES, ownId, parentOf, ThingRequestSchema } from '../../../documents/thing.ts'
-import type { LifeEntry, Thing, ThingAction, ThingIds, Words } from '../../../documents/thing.ts'
+} from '../../../schemas/columns.ts'
+import { KIND_NAMES, ownId, parentOf, ThingRequestSchema } from '../../../schemas/thing.ts'
+import type { LifeEntry, Thing, ThingAction, ThingIds, Words } from '../../../schemas/thing.ts'
 import { ANNOTATIONS_TOO } from '../actions/actions.ts'
 import { ProblemError } from '../../problem.ts'
 import { ActionButton, Badge, Card, ForOperators, HiddenFields, Time } from '../elements.tsx'

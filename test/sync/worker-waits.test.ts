@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { createLog } from '../../src/base/log.ts'
-import { ReportedWaits } from '../../src/core/sync/waits.ts'
-import type { FoundWait } from '../../src/core/sync/waits.ts'
+import { ReportedWaits } from '../../src/core/sync/worker-waits.ts'
+import type { FoundWait } from '../../src/core/sync/worker-waits.ts'
 
 beforeEach(() => void vi.useFakeTimers({ now: Date.UTC(2026, 0, 1, 2) }))
 afterEach(() => void vi.useRealTimers())

@@ -7,8 +7,8 @@ import {
   operationsOf,
   parseScope,
   StoredScopeSchema,
-} from '../../src/documents/scope.ts'
-import type { Scope } from '../../src/documents/scope.ts'
+} from '../../src/schemas/scope.ts'
+import type { Scope } from '../../src/schemas/scope.ts'
 
 const organizationIds = ['o']
 const thread = { organizationIds, documentId: 'd', annotationId: 'a' }

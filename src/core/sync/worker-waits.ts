@@ -1,5 +1,5 @@
-import type { Wait } from '../../documents/run.ts'
-import { counted, describeFailureInOurWords, time } from '../../documents/format.ts'
+import type { Wait } from '../../schemas/run.ts'
+import { counted, describeFailureInOurWords, time } from '../../schemas/format.ts'
 import type { Log } from '../../base/log.ts'
 import type { ServiceWait } from '../service/health.ts'
 import type { SyncContext } from './context.ts'
