@@ -1,11 +1,7 @@
 import type * as z from 'zod'
 import { explainingLoss } from '../core/database/connection-errors.ts'
 import { NewLinesSchema, OldLinesSchema } from '../schemas/catalog-line.ts'
-import type {
-  CatalogChanges,
-  CatalogEntry,
-  CatalogRequestSchema,
-} from '../schemas/catalog-line.ts'
+import type { CatalogChanges, CatalogEntry, CatalogRequestSchema } from '../schemas/catalog-line.ts'
 import { checked } from '../schemas/check.ts'
 import { RetryRequestSchema, RunRequestSchema } from '../schemas/run.ts'
 import type {

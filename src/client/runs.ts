@@ -11,7 +11,7 @@ import { duration } from '../schemas/format.ts'
 import { EnvironmentError, UsageError } from '../base/errors.ts'
 import { inTime, itemDelivery, refusalOf } from '../core/queue/queue.ts'
 import type { JobQueue } from '../core/queue/queue.ts'
-import { RunSignals } from '../core/run/run-signals.ts';
+import { RunSignals } from '../core/run/run-signals.ts'
 import { stopRun } from '../core/run/stop.ts'
 import { startRun } from '../core/run/start.ts'
 import type { ScopesRequest } from '../core/run/start.ts'

@@ -20,11 +20,11 @@ import { followLowest } from '../core/rate-limit/lowest.ts'
 import { openCollabApi } from '../core/service/client.ts'
 import { RETRY_AFTER_MAX_MS } from '../core/service/health.ts'
 import type { CallReport } from '../core/service/client.ts'
-import type { SharedRateLimit } from '../core/service/shared-rate-limit.ts';
+import type { SharedRateLimit } from '../core/service/shared-rate-limit.ts'
 import type { ServiceSettings } from '../settings/settings.ts'
 import type { Settings } from '../settings/table.ts'
 import type { Store } from './store.ts'
-import { RunSignals } from '../core/run/run-signals.ts';
+import { RunSignals } from '../core/run/run-signals.ts'
 import type { SyncContext, WorkerProblems } from '../core/sync/context.ts'
 import type { SyncWatch } from '../core/run/context.ts'
 import { SentCalls } from '../core/sync/counts.ts'

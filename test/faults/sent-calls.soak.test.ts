@@ -4,7 +4,7 @@ import { DEAD_AFTER_S } from '../../src/core/database/claims.ts'
 import { edit } from '../../src/demo/changes.ts'
 import { places } from '../../src/demo/catalog.ts'
 import { createLog } from '../../src/base/log.ts'
-import { RunSignals } from '../../src/core/run/run-signals.ts';
+import { RunSignals } from '../../src/core/run/run-signals.ts'
 import { SentCalls } from '../../src/core/sync/counts.ts'
 import { stopRun } from '../../src/core/run/stop.ts'
 import { createTestDatabase } from '../helpers/database.ts'

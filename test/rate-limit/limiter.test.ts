@@ -3,7 +3,7 @@ import { DrainingError } from '../../src/base/errors.ts'
 import { createLog } from '../../src/base/log.ts'
 import { MAX_PAUSE_MS, RateLimiter } from '../../src/core/rate-limit/limiter.ts'
 import type { RateLimitStore, Spacing, Taken } from '../../src/core/rate-limit/limiter.ts'
-import { sleep } from '../../src/base/abort.ts';
+import { sleep } from '../../src/base/abort.ts'
 
 /** What the processes share, as a test wants it to be. */
 class Store implements RateLimitStore {

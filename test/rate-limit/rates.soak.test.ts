@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createLog } from '../../src/base/log.ts'
 import { RateLimiter } from '../../src/core/rate-limit/limiter.ts'
 import { postgresStore, redisStore } from '../../src/core/rate-limit/stores.ts'
-import type { SharedRateLimit } from '../../src/core/service/shared-rate-limit.ts';
+import type { SharedRateLimit } from '../../src/core/service/shared-rate-limit.ts'
 import { createTestDatabase } from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'
 import { redisUrl } from '../helpers/redis.ts'

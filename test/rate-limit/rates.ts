@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { SharedRateLimit } from '../../src/core/service/shared-rate-limit.ts';
+import type { SharedRateLimit } from '../../src/core/service/shared-rate-limit.ts'
 
 /**
  * Works until it reaches a rate: a machine that is busy with other things keeps it from that for a while, not for ever.

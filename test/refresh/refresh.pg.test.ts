@@ -8,8 +8,8 @@ import { places } from '../../src/demo/catalog.ts'
 import { addComment, deleteComment } from '../../src/demo/changes.ts'
 import type { Place } from '../../src/demo/layout.ts'
 import type { App } from '../../src/worker/app.ts'
-import { NO_RATE_LIMIT } from '../../src/core/service/shared-rate-limit.ts';
-import type { SharedRateLimit } from '../../src/core/service/shared-rate-limit.ts';
+import { NO_RATE_LIMIT } from '../../src/core/service/shared-rate-limit.ts'
+import type { SharedRateLimit } from '../../src/core/service/shared-rate-limit.ts'
 import { databaseClock } from '../../src/features/refresh/polling.ts'
 import { Refresher } from '../../src/features/refresh/refresher.ts'
 import { finishRun } from '../../src/core/run/finish.ts'

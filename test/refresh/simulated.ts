@@ -7,11 +7,11 @@ import { createLog } from '../../src/base/log.ts'
 import { RulesKeeper } from '../../src/features/privacy/rules.ts'
 import { readResponse } from '../../src/core/service/response.ts'
 import { MemoryBudget } from '../../src/core/service/memory.ts'
-import { NO_RATE_LIMIT } from '../../src/core/service/shared-rate-limit.ts';
-import type { SharedRateLimit } from '../../src/core/service/shared-rate-limit.ts';
+import { NO_RATE_LIMIT } from '../../src/core/service/shared-rate-limit.ts'
+import type { SharedRateLimit } from '../../src/core/service/shared-rate-limit.ts'
 import type { Call, CollabApi } from '../../src/core/service/client.ts'
 import type { CommentsFilter } from '../../src/core/service/filters.ts'
-import { RunSignals } from '../../src/core/run/run-signals.ts';
+import { RunSignals } from '../../src/core/run/run-signals.ts'
 import type { SyncContext } from '../../src/core/sync/context.ts'
 import { SentCalls } from '../../src/core/sync/counts.ts'
 import { ScopeSlots } from '../../src/core/sync/fetch/slots.ts'

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import type { CallReport, CollabApiOptions } from '../../src/core/service/client.ts'
-import { NO_RATE_LIMIT } from '../../src/core/service/shared-rate-limit.ts';
+import { NO_RATE_LIMIT } from '../../src/core/service/shared-rate-limit.ts'
 import { until } from '../helpers/until.ts'
 import { bytes, held, json, neverAnswers, noStats, startClient, success } from './fault-server.ts'
 import type { Fault } from './fault-server.ts'

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { CallError } from '../../src/base/errors.ts'
 import { ServiceHealth } from '../../src/core/service/health.ts'
-import { NO_RATE_LIMIT } from '../../src/core/service/shared-rate-limit.ts';
-import type { RateLimitSnapshot } from '../../src/core/service/shared-rate-limit.ts';
+import { NO_RATE_LIMIT } from '../../src/core/service/shared-rate-limit.ts'
+import type { RateLimitSnapshot } from '../../src/core/service/shared-rate-limit.ts'
 
 const error = new CallError('failed', { kind: 'retry', httpStatus: 503, errorStatus: 'NOPE' })
 

@@ -4,8 +4,8 @@ import type { FailureKind } from '../../src/base/errors.ts'
 import { ServiceHealth } from '../../src/core/service/health.ts'
 import { retrying } from '../../src/core/service/retry.ts'
 import { resetMsOf, retryAfterMsOf } from '../../src/core/service/request.ts'
-import { NO_RATE_LIMIT } from '../../src/core/service/shared-rate-limit.ts';
-import type { SharedRateLimit } from '../../src/core/service/shared-rate-limit.ts';
+import { NO_RATE_LIMIT } from '../../src/core/service/shared-rate-limit.ts'
+import type { SharedRateLimit } from '../../src/core/service/shared-rate-limit.ts'
 
 const policy = { retries: 3, retryAfterMaxMs: 120_000, throttledMaxMs: 900_000 }
 /** Pauses that all processes were asked for, in milliseconds. */

@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events'
 import { expect, test } from 'vitest'
-import { WaitLine } from '../../src/core/service/wait-line.ts';
-import { onAbort, sleep } from '../../src/base/abort.ts';
+import { WaitLine } from '../../src/core/service/wait-line.ts'
+import { onAbort, sleep } from '../../src/base/abort.ts'
 
 test('one listener serves all that wait on a signal, and goes with the last of them', () => {
   const { signal } = new AbortController()

@@ -3,7 +3,7 @@ import type { App } from '../../worker/app.ts'
 import { isHandedOver } from '../../client/runs.ts'
 import type { NewRun } from '../../core/database/runs.ts'
 import { processUser } from '../../base/process-user.ts'
-import { onAbort } from '../../base/abort.ts';
+import { onAbort } from '../../base/abort.ts'
 import { stopRun } from '../../core/run/stop.ts'
 import { startRun } from '../../core/run/start.ts'
 import type { StartedRun } from '../../core/run/start.ts'

@@ -4,7 +4,7 @@ import { UsageError } from '../../base/errors.ts'
 import { checkReach, openQueueLate, startHttp } from '../../http/start-http.ts'
 import type { Log } from '../../base/log.ts'
 import { keepNotified } from '../../features/notify/notifier.ts'
-import { onAbort } from '../../base/abort.ts';
+import { onAbort } from '../../base/abort.ts'
 import type { Settings } from '../../settings/table.ts'
 import { openStore } from '../../worker/store.ts'
 import type { Store } from '../../worker/store.ts'

@@ -2,7 +2,7 @@ import { CallError, UsageError } from '../../base/errors.ts'
 import { duration } from '../../schemas/format.ts'
 import { openCollabApi } from '../../core/service/client.ts'
 import { fixOf, isOfOtherServer } from '../../core/service/unreachable.ts'
-import { NO_RATE_LIMIT } from '../../core/service/shared-rate-limit.ts';
+import { NO_RATE_LIMIT } from '../../core/service/shared-rate-limit.ts'
 import type { ServiceSettings } from '../../settings/settings.ts'
 import { SETTINGS } from '../../settings/table.ts'
 import type { Settings } from '../../settings/table.ts'

@@ -1,10 +1,10 @@
 import { DrainingError } from '../../base/errors.ts'
 import { RepeatedFault } from '../../base/log.ts'
 import type { Log } from '../../base/log.ts'
-import type { RateLimitSnapshot, SharedRateLimit } from '../service/shared-rate-limit.ts';
-import { WaitLine } from '../service/wait-line.ts';
-import { sleep } from '../../base/abort.ts';
-import type { Priority } from '../service/wait-line.ts';
+import type { RateLimitSnapshot, SharedRateLimit } from '../service/shared-rate-limit.ts'
+import { WaitLine } from '../service/wait-line.ts'
+import { sleep } from '../../base/abort.ts'
+import type { Priority } from '../service/wait-line.ts'
 
 /** Names the limit of all calls in its store. */
 export const RATE_LIMIT_NAME = 'collab-sync-pace'

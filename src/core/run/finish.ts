@@ -11,7 +11,7 @@ import { OPERATIONS } from '../../base/operations.ts'
 import { logOfRun } from '../../base/log.ts'
 import { isOfOtherServer } from '../service/unreachable.ts'
 import { describeSpan, withSpan } from '../../base/trace.ts'
-import { SUSPICIOUS_REFUSALS } from './run-signals.ts';
+import { SUSPICIOUS_REFUSALS } from './run-signals.ts'
 import type { RunContext } from './context.ts'
 
 /** Finishes a run if nothing of it is pending, with all calls that this process sent for it. */

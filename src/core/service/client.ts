@@ -20,7 +20,7 @@ import { retrying } from './retry.ts'
 import type { RetryPolicy } from './retry.ts'
 import { Token } from './token.ts'
 import type { TokenSource } from './token.ts'
-import type { Priority } from './wait-line.ts';
+import type { Priority } from './wait-line.ts'
 
 /** Members of this name among the settings are these, checked when the settings are read. */
 export interface CollabApiOptions

@@ -1,6 +1,6 @@
 import { DrainingError } from '../../base/errors.ts'
-import { WaitLine } from './wait-line.ts';
-import type { Priority } from './wait-line.ts';
+import { WaitLine } from './wait-line.ts'
+import type { Priority } from './wait-line.ts'
 
 /**
  * How a call went: `given_up` by us, `transient` where another try may succeed; `refused`, `credentials` and `unknown` as in

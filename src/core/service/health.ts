@@ -3,7 +3,7 @@ import type { CallOutcome, ConcurrencySnapshot } from './concurrency.ts'
 import { callFailure, isUnavailable } from './errors.ts'
 import type { CallTarget } from './errors.ts'
 import { describeUnreachable, isUntrusted } from './unreachable.ts'
-import type { SharedRateLimit } from './shared-rate-limit.ts';
+import type { SharedRateLimit } from './shared-rate-limit.ts'
 
 /** The longest `Retry-After` that a worker honours: it then tries once, so that a wrong value cannot stop a run for hours. */
 export const RETRY_AFTER_MAX_MS = 120_000

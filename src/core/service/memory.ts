@@ -1,5 +1,5 @@
-import { waitAmong } from './wait-line.ts';
-import type { Waiting } from './wait-line.ts';
+import { waitAmong } from './wait-line.ts'
+import type { Waiting } from './wait-line.ts'
 
 /** Units that callers take and give back. Callers that wait are served in their order. */
 export class Semaphore {

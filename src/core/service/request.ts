@@ -5,7 +5,7 @@ import { hasProxy, openProxies } from '../../base/proxy.ts'
 import { version } from '../../base/version.ts'
 import { callFailure } from './errors.ts'
 import type { CallTarget, Shape } from './errors.ts'
-import { onAbort } from '../../base/abort.ts';
+import { onAbort } from '../../base/abort.ts'
 
 export interface RequestOptions {
   /** Scheme, host and port. */

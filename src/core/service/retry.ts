@@ -4,7 +4,7 @@ import { CallError } from '../../base/errors.ts'
 import { isForbidden } from './errors.ts'
 import type { ServiceHealth, WaitPolicy } from './health.ts'
 import { isUntrusted } from './unreachable.ts'
-import { sleep } from '../../base/abort.ts';
+import { sleep } from '../../base/abort.ts'
 
 export interface RetryPolicy extends WaitPolicy {
   /** Retries of a call that may succeed in a moment. */

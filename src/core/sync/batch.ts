@@ -3,7 +3,7 @@ import type { BatchScope } from '../database/scopes.ts'
 import * as items from '../database/statements/items.ts'
 import { CallError, DrainingError, RunStoppedError, WithdrawnError } from '../../base/errors.ts'
 import { describeUnreachable } from '../service/unreachable.ts'
-import { sleep } from '../../base/abort.ts';
+import { sleep } from '../../base/abort.ts'
 import { ATTEMPTS_MAX, startItem, SupersededError } from '../run/claim.ts'
 import { canOthersCall, refusal, stopRun } from '../run/stop.ts'
 import { ClaimedBatch } from './claimed-batch.ts'

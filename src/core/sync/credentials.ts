@@ -3,8 +3,8 @@ import * as runs from '../database/statements/runs.ts'
 import * as scopes from '../database/statements/scopes.ts'
 import { operationsOf } from '../../schemas/scope.ts'
 import { CallError } from '../../base/errors.ts'
-import { SUSPICIOUS_REFUSALS } from '../run/run-signals.ts';
-import type { RunRefusals } from '../run/run-signals.ts';
+import { SUSPICIOUS_REFUSALS } from '../run/run-signals.ts'
+import type { RunRefusals } from '../run/run-signals.ts'
 import type { Call } from '../service/client.ts'
 import { isForbidden } from '../service/errors.ts'
 import type { SyncContext } from './context.ts'

@@ -4,9 +4,9 @@ import type { RowOf } from '../../core/database/statement.ts'
 import * as refresh from '../../core/database/statements/refresh.ts'
 import { canOthersCall, refusal } from '../../core/run/stop.ts'
 import { describeUnreachable } from '../../core/service/unreachable.ts'
-import { WaitLine } from '../../core/service/wait-line.ts';
-import type { SharedRateLimit } from '../../core/service/shared-rate-limit.ts';
-import type { Priority } from '../../core/service/wait-line.ts';
+import { WaitLine } from '../../core/service/wait-line.ts'
+import type { SharedRateLimit } from '../../core/service/shared-rate-limit.ts'
+import type { Priority } from '../../core/service/wait-line.ts'
 import type { SyncContext } from '../../core/sync/context.ts'
 
 /** The time at which polls are planned, and the current definitions. */

@@ -4,7 +4,7 @@ import { readScopes } from '../../core/database/scopes.ts'
 import type { BatchScope } from '../../core/database/scopes.ts'
 import type { On } from '../../core/database/statement.ts'
 import * as refresh from '../../core/database/statements/refresh.ts'
-import type { Priority } from '../../core/service/wait-line.ts';
+import type { Priority } from '../../core/service/wait-line.ts'
 import { SupersededError } from '../../core/run/claim.ts'
 import { ClaimedBatch } from '../../core/sync/claimed-batch.ts'
 import type { RecordCommit } from '../../core/sync/commit/commit.ts'

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import * as refresh from '../../core/database/statements/refresh.ts'
-import type { SharedRateLimit } from '../../core/service/shared-rate-limit.ts';
+import type { SharedRateLimit } from '../../core/service/shared-rate-limit.ts'
 import type { SyncContext } from '../../core/sync/context.ts'
 import { EVERYTHING, HINTED, neededShare, pollsAPage } from './classes.ts'
 import { Planner } from './planner.ts'

@@ -1,5 +1,5 @@
 import { Semaphore } from '../../service/memory.ts'
-import type { Priority } from '../../service/wait-line.ts';
+import type { Priority } from '../../service/wait-line.ts'
 
 /**
  * Scopes in progress at a time, for each call that may be in flight. With eight instead of two, responses survived into the old
