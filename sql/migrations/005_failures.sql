@@ -21,8 +21,7 @@ create table sync.failures (
 create index on sync.failures (run_id, failure_id);
 create index failures_of_organization on sync.failures (organization_id, failure_id);
 create index failures_unresolved on sync.failures (batch_key, scope_no) where resolved_at is null;
--- Without this index PostgreSQL may read all failures backward for each organization: 43 s instead of 0.18 s with
--- 260,000 failing scopes.
+-- Without this index PostgreSQL may read all failures backward for each organization, which takes minutes where many scopes fail.
 create index failures_unresolved_of_organization on sync.failures (organization_id, failure_id) where resolved_at is null;
 comment on table sync.failures is 'One row per run and scope without a usable response.';
 comment on column sync.failures.failure_id is 'Internal ID.';

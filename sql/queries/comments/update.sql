@@ -1,7 +1,7 @@
 -- Updates stored comments, live or deleted. The old version is kept if the content changed or the comment is restored;
 -- a change of only the author's name or of an undocumented field creates no version. No version ends before it began,
--- even if the clock was set back. The first edit stores lastUpdated of the first version in the row, because versions
--- are pruned. Rows from before migration 0016 have it in the first remaining version.
+-- even if the clock was set back. The first change of lastUpdated stores the first one in the row, because
+-- versions are pruned.
 -- Params: $1 annotationKeys, $2 commentIds, $3 digests, $4 ats, $5 writtenAts[?], $6 and on comment columns.
 with new as (
   select *
@@ -20,9 +20,7 @@ with new as (
           n.last_updated /* end */) then 'edited'
     end as change,
     case when c.first_updated is null and n.last_updated is distinct from c.last_updated
-      then coalesce((select coalesce(v.last_updated, '-infinity') from collab_store.comment_versions v
-        where c.version > 1 and v.annotation_key = c.annotation_key and v.comment_id = c.comment_id
-        order by v.version limit 1), c.last_updated, '-infinity')
+      then coalesce(c.last_updated, '-infinity')
       else c.first_updated end as first_updated,
     coalesce(n.written_at, c.written_at) as written_at, n.at
   from new n join collab_store.comments c using (annotation_key, comment_id)

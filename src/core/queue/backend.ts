@@ -62,8 +62,8 @@ export async function openBackend(
       options: { ...shared, connection },
       /** Writes to the place, where that leaves nothing behind, else reads. May take forever. */
       probe: () => connection.query('select 1'),
-      // With the statistics of an empty table, PostgreSQL serves 60 jobs a second instead of 1,500 after many were added at once,
-      // until autovacuum runs.
+      // After many jobs were added at once, PostgreSQL plans with the statistics of an empty table until autovacuum runs
+      // (docs/decisions/2026-11-21-postgresql-queue-or-redis.md).
       analyze: () => connection.query('analyze bullmq.job'),
       /** Closes what BullMQ leaves open, after its own `close`. */
       close: () => connection.end(),

@@ -46,7 +46,7 @@ export const read = new Statement<
   neverNull: 'deleted',
 })
 
-/** Updates stored comments, live or deleted. The old version is kept if the content changed or the comment is restored; a change of only the author's name or of an undocumented field creates no version. No version ends before it began, even if the clock was set back. The first edit stores lastUpdated of the first version in the row, because versions are pruned. Rows from before migration 0016 have it in the first remaining version. */
+/** Updates stored comments, live or deleted. The old version is kept if the content changed or the comment is restored; a change of only the author's name or of an undocumented field creates no version. No version ends before it began, even if the clock was set back. The first change of lastUpdated stores the first one in the row, because versions are pruned. */
 export const update = new Statement<
   {
     annotationKeys: readonly number[]

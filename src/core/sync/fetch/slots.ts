@@ -7,8 +7,8 @@ import type { Priority } from '../../service/wait-line.ts'
  */
 const SCOPES_A_CALL = 2
 /**
- * Units that a scope takes until its first try fails. Then it keeps one, so that others begin while it waits. With slots that
- * are kept until the end and 5 % failing scopes, 55 instead of 301 good scopes a second were synced (measured).
+ * Units that a scope takes until its first try fails. Then it keeps one, so that others begin while it waits
+ * (docs/decisions/2026-11-26-size-of-the-core.md).
  */
 const FIRST_TRY = 4
 
