@@ -30,12 +30,19 @@ export interface Figure {
   readonly goal: Goal
 }
 
+export interface Options {
+  /** Size of a large catalog. */
+  readonly annotations: number
+}
+
 /** A comparison: a file of `comparisons/`, listed in `comparisons/index.ts`. */
 export interface Comparison {
   /** Its name for `npm run bench -- NAME`. */
   readonly name: string
   readonly title: string
-  run(servers: Servers): Promise<Result>
+  /** True where `npm run bench` without names leaves it out. */
+  readonly isOnlyByName?: boolean
+  run(servers: Servers, options: Options): Promise<Result>
 }
 
 /** A figure of several measurements. @throws where there are none */

@@ -13,7 +13,7 @@ export interface ProcessUsage {
 }
 
 /** `collab-sync` as it is installed: `run.js` bundles it. */
-const COMMAND = join(import.meta.dirname, '../../dist/cli/main.js')
+export const COMMAND = join(import.meta.dirname, '../../dist/cli/main.js')
 
 /** Runs a command of `collab-sync` to its end. @throws unless its exit code is 0 */
 export function runCommand(args: readonly string[], environment: Record<string, string>) {

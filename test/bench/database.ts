@@ -22,17 +22,23 @@ export interface BenchDatabase {
 
 /** A new database with our tables and the catalog of a file. */
 export async function createBenchDatabase(
-  { admin, urlOf }: Servers,
+  servers: Servers,
   catalogFile: string,
 ): Promise<BenchDatabase> {
+  const database = await createEmptyDatabase(servers)
+  const options = { prune: false, redaction: readNameRedaction }
+  await importCatalog(database.pool, fileSource(catalogFile), options)
+  return database
+}
+
+/** A new database with our tables. */
+export async function createEmptyDatabase({ admin, urlOf }: Servers): Promise<BenchDatabase> {
   const name = `cs_bench_${randomBytes(5).toString('hex')}`
   await admin.query(`create database ${name}`)
   const url = urlOf(name)
   await migrate(url)
   const gone = () => othersAreGone(admin, name)
   const pool = openDatabase(url, { applicationName: 'bench' })
-  const options = { prune: false, redaction: readNameRedaction }
-  await importCatalog(pool, fileSource(catalogFile), options)
   return {
     url,
     pool,

@@ -10,8 +10,8 @@ import { openProgram } from './program.ts'
 
 /** A sync without network and without queue. */
 export interface DirectSync {
-  /** Syncs everything. @returns milliseconds @throws unless the run succeeded */
-  run(): Promise<number>
+  /** Syncs everything. @returns milliseconds @throws unless the run ended with the status */
+  run(status?: RunStatus): Promise<number>
   close(): Promise<void>
 }
 
@@ -33,15 +33,17 @@ export async function openDirectSync(api: CollabApi, database: BenchDatabase): P
     },
     api,
   )
-  return { run: () => runOnce(app.sync), close }
+  return { run: (status = 'succeeded') => runOnce(app.sync, status), close }
 }
 
-async function runOnce(context: SyncContext): Promise<number> {
+type RunStatus = Awaited<ReturnType<typeof finishRun>>
+
+async function runOnce(context: SyncContext, expected: RunStatus): Promise<number> {
   const startedMs = performance.now()
   const { runId, items } = await startRun(context, { trigger: 'cli', scope: {}, requestKey: null })
   await workAll(context, items)
   const status = await finishRun(context, runId)
-  if (status !== 'succeeded') throw new Error(`Run ${runId} ended as ${status}.`)
+  if (status !== expected) throw new Error(`Run ${runId} ended as ${status}.`)
   return performance.now() - startedMs
 }
 

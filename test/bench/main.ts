@@ -6,10 +6,13 @@ import { openServers } from './servers.ts'
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { help: { type: 'boolean', short: 'h' } },
+  options: {
+    help: { type: 'boolean', short: 'h' },
+    annotations: { type: 'string', default: '1000000' },
+  },
 })
-const chosen = comparisons.filter(
-  ({ name }) => positionals.length === 0 || positionals.includes(name),
+const chosen = comparisons.filter(({ name, isOnlyByName = false }) =>
+  positionals.length === 0 ? !isOnlyByName : positionals.includes(name),
 )
 const unknown = positionals.filter(
   (name) => !comparisons.some((comparison) => comparison.name === name),
@@ -17,7 +20,7 @@ const unknown = positionals.filter(
 
 if (values.help === true || unknown.length > 0) {
   for (const name of unknown) console.error(`There is no comparison ${JSON.stringify(name)}.`)
-  console.log('npm run bench [-- NAME...]\n')
+  console.log('npm run bench [-- NAME... [--annotations N]]\n')
   for (const { name, title } of comparisons) console.log(`  ${name.padEnd(12)} ${title}`)
   process.exitCode = unknown.length > 0 ? 2 : 0
 } else {
@@ -33,7 +36,10 @@ async function main(): Promise<void> {
       `${cpus()[0]?.model}, ${cpus().length} cores, ${Math.round(totalmem() / 1e9)} GB; Node ${process.version}, PostgreSQL ${rows[0].server_version}; load ${loadavg()[0]?.toFixed(2)}; ${new Date().toISOString().slice(0, 10)}`,
     )
     for (const comparison of chosen) {
-      printResult(comparison, await comparison.run(servers))
+      printResult(
+        comparison,
+        await comparison.run(servers, { annotations: Number(values.annotations) }),
+      )
     }
   } finally {
     await servers.close()

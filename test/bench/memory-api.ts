@@ -8,6 +8,11 @@ import type { Filters } from '../../src/core/service/filters.ts'
 import { MemoryBudget } from '../../src/core/service/memory.ts'
 import { shuffled } from '../service/stand-in.ts'
 
+export interface MemoryReply {
+  readonly httpStatus: number
+  readonly body: Buffer
+}
+
 /**
  * The service without its network: the bytes of every answer are there before anything is measured, and the client's own
  * reader reads them, a few in each turn of the event loop as it does with those of a socket. What is left is what the
@@ -48,12 +53,17 @@ export class MemoryApi implements CollabApi {
   async close(): Promise<void> {}
 
   async get<O extends Operation>(operation: O, filter: Filters[O], call: Call = {}) {
-    const body = this.#bodies.get(keyOf(operation, filter))
-    if (body === undefined) throw new Error(`No answer was prepared for ${JSON.stringify(filter)}.`)
+    const { httpStatus, body } = this.replyTo(operation, filter)
     if (call.stats !== undefined) call.stats.calls += 1
     await readingTick(body.length)
-    const reply = { httpStatus: 200, retryAfterMs: null, body }
+    const reply = { httpStatus, retryAfterMs: null, body }
     return readResponse(reply, { operation, filter, secrets: [] }, call.knownDigest)
+  }
+
+  protected replyTo(operation: Operation, filter: Filters[Operation]): MemoryReply {
+    const body = this.#bodies.get(keyOf(operation, filter))
+    if (body === undefined) throw new Error(`No answer was prepared for ${JSON.stringify(filter)}.`)
+    return { httpStatus: 200, body }
   }
 }
 
