@@ -49,7 +49,7 @@ export const large: Comparison = {
           await commands(environment),
           await pages(environment, annotations),
           await questions(database),
-          await idle(servers, environment),
+          await idle(servers, environment, annotations),
         ],
         figures: [],
       }
@@ -116,8 +116,7 @@ async function commands(environment: Record<string, string>): Promise<Table> {
     ['show', '--find', idOf('an', 357)],
     ['catalog', 'show'],
     ['doctor'],
-    ['failures'],
-    ['organizations'],
+    ['status', '--organizations'],
     ['enqueue', '--failing'],
   ]) {
     const seconds: number[] = []
@@ -219,16 +218,22 @@ async function questions({ pool }: BenchDatabase): Promise<Table> {
 }
 
 /** CPU of PostgreSQL while a worker has nothing to do, with a receiver of notifications. */
-async function idle(servers: Servers, environment: Record<string, string>): Promise<Table> {
+async function idle(
+  servers: Servers,
+  environment: Record<string, string>,
+  annotations: number,
+): Promise<Table> {
+  // Each scope once in 20 hours.
+  const budget = String(Math.ceil(annotations / 72_000))
   const rows: string[][] = []
   for (const [name, extra] of [
     ['without refresh', {}],
-    ['with refresh of one call a second', { REFRESH_BUDGET: '1' }],
+    [`with refresh of ${budget} calls a second`, { REFRESH_BUDGET: budget }],
   ] as const) {
     const own = {
       ...environment,
       ...extra,
-      NOTIFY_URL: 'slack+http://127.0.0.1:9/bench',
+      NOTIFY_URL: `slack+${environment['COLLAB_API_URL']}/notifications`,
     }
     await runCommand(['migrate'], own)
     const worker = spawn(process.execPath, [COMMAND, 'worker'], {

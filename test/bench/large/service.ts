@@ -70,12 +70,13 @@ export class LargeService extends MemoryApi {
     }
   }
 
-  /** Serves the same responses over HTTP. */
+  /** Serves the same responses over HTTP, and accepts notifications. */
   async listen() {
     const server = createServer(async (request, response) => {
       const operation = OPERATION_NAMES.find((name) => OPERATIONS[name].path === request.url)
       const { data } = (await json(request)) as { data: Filters[Operation] }
-      const { httpStatus, body } = this.replyTo(operation as Operation, data)
+      const { httpStatus, body } =
+        operation === undefined ? reply('{}') : this.replyTo(operation, data)
       response.writeHead(httpStatus, { 'content-type': 'application/json' }).end(body)
     })
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
