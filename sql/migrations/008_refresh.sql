@@ -5,12 +5,14 @@
 
 create table collab_store.recent_threads (
   annotation_key integer primary key, -- no reference: its check would lock the annotation for each change found
+  batch_key integer not null, -- an annotation never changes its batch
   active_at timestamptz not null,
   written_in xid8 not null default pg_current_xact_id()
 ) with (fillfactor = 90);
 create index recent_threads_active on collab_store.recent_threads (active_at, annotation_key);
 comment on table collab_store.recent_threads is 'Annotations that changed within the last eleven days, which continuous refresh checks more often than others. Written when a check finds a change; unused without continuous refresh.';
 comment on column collab_store.recent_threads.annotation_key is 'The annotation that changed.';
+comment on column collab_store.recent_threads.batch_key is 'Its batch, so that passes are counted without reading annotations.';
 comment on column collab_store.recent_threads.active_at is 'When it last changed, as far as known: lastUpdated of the last change found, or the middle of the time between two checks if the change has none. Never in the future.';
 comment on column collab_store.recent_threads.written_in is 'Transaction that wrote the row. A pass whose snapshot does not include it has not checked the current state.';
 comment on index collab_store.recent_threads_active is 'A class is a range of this index.';
@@ -123,14 +125,23 @@ comment on column sync.hints.worker_id is 'That worker.';
 -- A check of an unchanged thread writes nothing, but is still known: a complete pass of a class has checked each
 -- thread that was in the class when it began. The check time of a recently changed thread is therefore the start of
 -- that pass, if later than its own or its batch's time.
-create view collab_store.pass_checks as
-select h.annotation_key, max(s.whole_since) as pass_started_at
+create view collab_store.thread_passes as
+select h.annotation_key, h.batch_key, s.class, s.whole_since as pass_started_at
 from collab_store.recent_threads h
-join collab_store.annotations x using (annotation_key)
 join sync.refresh_passes s on s.class < 7
   and h.active_at > s.whole_since - make_interval(secs => 240 * 4 ^ s.class)
   and h.active_at <= s.whole_since - case when s.class = 0 then interval '0' else make_interval(secs => 240 * 4 ^ (s.class - 1)) end
-  and h.written_in < s.whole_snapshot
+  and h.written_in < s.whole_snapshot;
+comment on view collab_store.thread_passes is 'Complete passes that polled the current state of a thread in collab_store.recent_threads, failed polls included.';
+comment on column collab_store.thread_passes.annotation_key is 'As in recent_threads.';
+comment on column collab_store.thread_passes.batch_key is 'As in recent_threads.';
+comment on column collab_store.thread_passes.class is 'As in sync.refresh_passes.';
+comment on column collab_store.thread_passes.pass_started_at is 'Start of the pass; not later than the check.';
+
+create view collab_store.pass_checks as
+select p.annotation_key, max(p.pass_started_at) as pass_started_at
+from collab_store.thread_passes p
+join collab_store.annotations x using (annotation_key)
 where x.failing_since is null and x.own_checked_at is distinct from '-infinity'
 group by 1;
 comment on view collab_store.pass_checks is 'When the latest complete pass began that checked the current state of a thread in collab_store.recent_threads. Threads that changed since or whose last check failed are excluded.';

@@ -105,25 +105,39 @@ comment on column collab_store.checked_listings.failing_since is 'As in listings
 comment on column collab_store.checked_listings.is_stale is 'True if what is stored of the listing may be out of date.';
 
 -- For totals: one row per batch for the scopes with the batch's time, and one row per group of other scopes with
--- equal times. Failing scopes are in no pass of refresh, so they are counted from their index alone.
+-- equal times. Failing scopes are in no pass of refresh, so they are counted from their index alone. A pass changes no
+-- count of a batch that is not late, so the passes of other batches are not read.
 create view collab_store.checks as
-with others as (
+with late as materialized (
+  select batch_key, checked_at
+  from collab_store.batches
+  where checked_at < (select stale_before from collab_store.promise)
+), passes as materialized (
+  select batch_key, annotation_key, max(p.pass_started_at) as pass_started_at
+  from late b
+  join collab_store.thread_passes p using (batch_key)
+  where p.pass_started_at > b.checked_at
+  group by 1, 2
+), own as materialized (
+  select annotation_key, batch_key, own_checked_at, failing_since
+  from collab_store.annotations
+  where own_checked_at is not null and active
+), others as (
   select batch_key, own_checked_at as checked_at, failing_since, count(*) as scopes
-  from collab_store.scopes
-  where own_checked_at is not null and active and (operation <> 'comments' or failing_since is not null)
+  from collab_store.listings
+  where own_checked_at is not null and active
   group by 1, 2, 3
   union all
-  select x.batch_key, greatest(x.own_checked_at, w.pass_started_at), null, count(*)
-  from collab_store.annotations x
-  left join collab_store.pass_checks w using (annotation_key)
-  where x.own_checked_at is not null and x.active and x.failing_since is null
-  group by 1, 2
+  select x.batch_key, greatest(x.own_checked_at, case when x.own_checked_at < (select stale_before from collab_store.promise)
+      then (select w.pass_started_at from collab_store.pass_checks w where w.annotation_key = x.annotation_key) end),
+    x.failing_since, count(*)
+  from own x
+  group by 1, 2, 3
   union all
-  select x.batch_key, w.pass_started_at, null, count(*)
-  from collab_store.pass_checks w
-  join collab_store.annotations x using (annotation_key)
-  join collab_store.batches b using (batch_key)
-  where x.own_checked_at is null and x.active and w.pass_started_at > b.checked_at
+  select w.batch_key, w.pass_started_at, null, count(*)
+  from passes w
+  where w.annotation_key not in (select annotation_key from own)
+    and w.annotation_key not in (select annotation_key from collab_store.annotations where not active)
   group by 1, 2
 )
 select c.organization_key, c.operation, c.scopes, c.checked_at, c.failing_since,

@@ -29,8 +29,8 @@ beforeEach(async () => {
     begin
       update collab_store.changes set xid = ahead where object in ('annotation', 'comment');
       truncate collab_store.recent_threads;
-      insert into collab_store.recent_threads (annotation_key, active_at, written_in)
-      select min(annotation_key), now() - interval '1 minute', ahead from collab_store.annotations;
+      insert into collab_store.recent_threads (annotation_key, batch_key, active_at, written_in)
+      select min(annotation_key), min(batch_key), now() - interval '1 minute', ahead from collab_store.annotations;
       update sync.refresh_passes set whole_since = now(), snapshot = ahead, whole_snapshot = ahead where class = 0;
       insert into sync.refresh_pages (class, pass, pass_snapshot, claimed_at) values (0, 1, ahead, now());
     end $$`)
@@ -74,8 +74,8 @@ describe.each([
 
   test('restored passes count as checks of nothing that is written later, later passes count for restored threads', async () => {
     await repair()
-    await ask(`insert into collab_store.recent_threads (annotation_key, active_at)
-      select max(annotation_key), now() - interval '1 minute' from collab_store.annotations`)
+    await ask(`insert into collab_store.recent_threads (annotation_key, batch_key, active_at)
+      select max(annotation_key), max(batch_key), now() - interval '1 minute' from collab_store.annotations`)
     const checked = 'select annotation_key from collab_store.pass_checks'
     expect(await ask(checked)).toEqual([])
     expect(await ask('select distinct pass_snapshot from sync.refresh_pages')).toEqual([

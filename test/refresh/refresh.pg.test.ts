@@ -300,8 +300,8 @@ test('classes follow one another, each four times as long as the one before', as
     240_000 * 4 ** of - 1,
   ])
   await it.pool.query(
-    `insert into collab_store.recent_threads (annotation_key, active_at)
-     select key, $1::timestamptz - ms * interval '1 millisecond' from unnest($2::float8[]) with ordinality t (ms, key)`,
+    `insert into collab_store.recent_threads (annotation_key, batch_key, active_at)
+     select key, 1, $1::timestamptz - ms * interval '1 millisecond' from unnest($2::float8[]) with ordinality t (ms, key)`,
     [at, [240_000 * 4 ** 6, ...quietMs.flat()]],
   )
   const pass = { at, snapshot: '1', operations: [], leastS: 5 }

@@ -29,8 +29,8 @@ test('each class is told with its threads, its looks of the last day and its pas
   await setDefinitions(pool, { ...PROMISE, refreshBudget: 0.1 })
   await pool.query(`
     delete from collab_store.recent_threads;
-    insert into collab_store.recent_threads (annotation_key, active_at)
-    select annotation_key, now() - interval '1 minute' * array_position(keys, annotation_key)
+    insert into collab_store.recent_threads (annotation_key, batch_key, active_at)
+    select annotation_key, 1, now() - interval '1 minute' * array_position(keys, annotation_key)
     from (select array_agg(annotation_key order by annotation_key) as keys from (select annotation_key from collab_store.annotations limit 20) a) k,
       unnest(keys) annotation_key;
     insert into sync.refresh_hours (hour, class, looks, calls, found, failed)

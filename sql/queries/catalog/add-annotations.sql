@@ -15,8 +15,8 @@ with added as (
   order by s.organization_key, s.number
   returning batch_key, annotation_key
 ), recent as (
-  insert into collab_store.recent_threads (annotation_key, active_at)
-  select a.annotation_key, date_trunc('milliseconds', now())
+  insert into collab_store.recent_threads (annotation_key, batch_key, active_at)
+  select a.annotation_key, a.batch_key, date_trunc('milliseconds', now())
   from added a
   where (select refresh_budget is not null from collab_store.definitions)
     and (select count(*) from added) <= greatest(100, (select sum(b.scopes) from collab_store.batches b) / 100)

@@ -4,9 +4,10 @@
 -- Params: $1 keys, $2 liveComments, $3 bodyDigests[?], $4 contentDigests[?], $5 isChanged, $6 at, $7 activeAts[?] (when the
 -- thread changed, as far as known), $8 recentS (how long that is lately).
 with recent as (
-  insert into collab_store.recent_threads as r (annotation_key, active_at)
-  select n.annotation_key, least(n.active_at, $6)
+  insert into collab_store.recent_threads as r (annotation_key, batch_key, active_at)
+  select n.annotation_key, a.batch_key, least(n.active_at, $6)
   from unnest($1::int[], $7::timestamptz[]) as n (annotation_key, active_at)
+  join collab_store.annotations a using (annotation_key)
   where n.active_at > $6::timestamptz - make_interval(secs => $8)
     and (select refresh_budget is not null from collab_store.definitions)
   on conflict (annotation_key) do update

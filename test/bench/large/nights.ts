@@ -91,8 +91,8 @@ export async function makeNights({ pool }: BenchDatabase, annotations: number): 
       [annotations, NIGHTS],
     )
     await client.query(
-      `insert into collab_store.recent_threads (annotation_key, active_at)
-      select annotation_key, now() - interval '11 days' * random() from collab_store.annotations
+      `insert into collab_store.recent_threads (annotation_key, batch_key, active_at)
+      select annotation_key, batch_key, now() - interval '11 days' * random() from collab_store.annotations
       where annotation_key % 100 < 3 on conflict do nothing`,
     )
   } finally {
