@@ -52,7 +52,7 @@ function notesOn(text: string, emails: Settings['privacyEmail']): string[] {
 
 type By = Omit<Parameters<typeof things.search.all>[1], 'kind'>
 
-/** Searches each kind until the time limit. */
+/** Finds objects by their complete ID, then searches each kind until the time limit. */
 async function findThings(
   client: Client,
   by: By,
@@ -60,22 +60,46 @@ async function findThings(
 ): Promise<void> {
   const until = Date.now() + SEARCH_MS
   const left = [...KINDS]
+  let byId: readonly FoundThing[] | null = null
+  const add = (kind: ThingKind, others: readonly FoundThing[]) => {
+    const exact = byId?.filter((each) => each.kind === kind) ?? []
+    const known = new Set(exact.map(({ ids }) => JSON.stringify(ids)))
+    const found = [...exact, ...others.filter(({ ids }) => !known.has(JSON.stringify(ids)))]
+    for (const { ids, name, isExact = true } of found.slice(0, SHOWN_MAX))
+      items.push({ kind, ids: ids as ThingIds, runId: null, name, isExact })
+    if (found.length > SHOWN_MAX)
+      notes.push(`More than ${SHOWN_MAX} ${named([kind])} match; ${SHOWN_MAX} are shown.`)
+  }
+  const limitTime = () =>
+    client.query(`set local statement_timeout = ${Math.max(1, until - Date.now())}`)
   try {
+    await limitTime()
+    byId = await things.searchExact.all(client, { id: by.text })
     for (const kind of KINDS) {
-      await client.query(`set local statement_timeout = ${Math.max(1, until - Date.now())}`)
-      const found = await (kind === 'comment'
-        ? findComments(client, by.text)
-        : things.search.all(client, { ...by, kind }))
-      for (const { ids, name, isExact } of found.slice(0, SHOWN_MAX))
-        items.push({ kind, ids: ids as ThingIds, runId: null, name, isExact })
-      if (found.length > SHOWN_MAX)
-        notes.push(`More than ${SHOWN_MAX} ${named([kind])} match; ${SHOWN_MAX} are shown.`)
+      await limitTime()
+      add(
+        kind,
+        kind === 'comment'
+          ? await findComments(client, by.text)
+          : await things.search.all(client, { ...by, kind }),
+      )
       left.shift()
     }
   } catch (error) {
     if (codeOf(error) !== CANCELLED) throw error
+    for (const kind of left) add(kind, [])
     notes.push(`The search ended after ${SEARCH_MS / 1000} seconds without ${named(left)}.`)
+    if (byId !== null && left.length > 1)
+      notes.push('Complete IDs were searched first, except those of comments.')
   }
+}
+
+interface FoundThing {
+  readonly kind?: string
+  readonly ids: unknown
+  readonly name: string | null
+  /** True if left out. */
+  readonly isExact?: boolean
 }
 
 function named(kinds: readonly ThingKind[]): string {

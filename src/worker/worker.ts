@@ -32,8 +32,11 @@ export interface RunningWorker {
   stop(): Promise<void>
 }
 
-/** Minimum of concurrent jobs, so that calls are waiting while a batch commits. */
-const JOBS_MIN = 8
+/**
+ * Least number of concurrent jobs. Of large runs a worker takes more than one only while it has free calls, so that workers share
+ * what is left of a run. A request of a person does not wait for a batch of another one.
+ */
+const JOBS_MIN: Readonly<Record<QueueName, number>> = { requests: 8, everything: 1 }
 /** Small organizations have batches of one or two calls and need more concurrent jobs. */
 const JOBS_MAX = 128
 const HEARTBEAT_MS = 5_000
@@ -121,8 +124,8 @@ async function start(
     const startOn = (queue: QueueName) =>
       startQueueWorker(app.queue.place, handlers, {
         queue,
-        concurrency: JOBS_MIN,
-        adjust: (inProgress) => jobsInProgress(inProgress, app.sync.collabApi.concurrency()),
+        concurrency: JOBS_MIN[queue],
+        adjust: (inProgress) => jobsInProgress(queue, inProgress, app.sync.collabApi.concurrency()),
         log,
       })
     for (const queue of ['requests', 'everything'] as const) queueWorkers.push(await startOn(queue))
@@ -145,12 +148,13 @@ async function start(
 
 /** The new number of concurrent jobs: one more if no call waits and a permit is free, one less if more wait than that. */
 export function jobsInProgress(
+  queue: QueueName,
   inProgress: number,
   { permits, limit, waiting }: { permits: number; limit: number; waiting: number },
 ): number {
-  if (waiting > limit) return Math.max(JOBS_MIN, inProgress - 1)
+  if (waiting > limit) return Math.max(JOBS_MIN[queue], inProgress - 1)
   if (waiting > 0 || permits >= limit) return inProgress
-  return Math.min(inProgress + 1, Math.max(JOBS_MIN, Math.min(2 * limit, JOBS_MAX)))
+  return Math.max(JOBS_MIN[queue], Math.min(inProgress + 1, 2 * limit, JOBS_MAX))
 }
 
 /** Runs one job; its log lines and its span have its name and ids. */

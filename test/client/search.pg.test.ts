@@ -245,19 +245,33 @@ test('no text does harm, and a part of LIKE is a character', async () => {
     await expect(search(q)).rejects.toThrow(/^q must/)
 })
 
-test('a search that takes too long names the kinds that it did not finish', async () => {
-  await collabSync.addToCatalog({ lines: [{ organizationId: HERE, documentId: '4711' }] })
-  const blocker = await live.database.pool.connect()
-  try {
-    await blocker.query('begin; lock table collab_store.comments in access exclusive mode')
-    expect(await search('4711')).toEqual({
-      items: [expect.objectContaining({ kind: 'document' })],
-      notes: ['The search ended after 2 seconds without comments.'],
-    })
-  } finally {
-    blocker.release(true)
+test('a search that takes too long names the kinds that it did not finish, and finds complete IDs of all', async () => {
+  const place = { organizationId: HERE, documentId: '4711' }
+  await collabSync.addToCatalog({ lines: [place] })
+  await collabSync.addToCatalog({ lines: [{ ...place, annotationId: '4711' }] })
+  const found = [
+    expect.objectContaining({ kind: 'document', isExact: true }),
+    expect.objectContaining({ kind: 'annotation', isExact: true }),
+  ]
+  for (const [locked, notes] of [
+    ['comments', ['The search ended after 2 seconds without comments.']],
+    [
+      'user_versions',
+      [
+        'The search ended after 2 seconds without users, annotations, comments.',
+        'Complete IDs were searched first, except those of comments.',
+      ],
+    ],
+  ] as const) {
+    const blocker = await live.database.pool.connect()
+    try {
+      await blocker.query(`begin; lock table collab_store.${locked} in access exclusive mode`)
+      expect(await search('4711')).toEqual({ items: found, notes })
+    } finally {
+      blocker.release(true)
+    }
   }
-  expect((await search('4711')).notes).toEqual([])
+  expect(await search('4711')).toEqual({ items: found, notes: [] })
 })
 
 async function search(q: string) {

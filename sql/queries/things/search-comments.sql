@@ -11,9 +11,15 @@ with found as materialized (
   )
   union all
   select c.annotation_key
-  from collab_store.annotations a
+  from collab_store.documents d
+  -- Probed in each document, because no index begins with the ID of an annotation.
+  cross join lateral (
+    select annotation_key from collab_store.annotations
+    where document_key = d.document_key and annotation_id = any($2)
+    offset 0
+  ) a
   join collab_store.comments c using (annotation_key)
-  where c.comment_id = $1 and a.annotation_id = any($2)
+  where c.comment_id = $1
 )
 select o.organization_id, d.document_id, a.annotation_id, c.comment_id, left(c.comment_text, 80) as name
 from found f

@@ -18,7 +18,8 @@ const TABLES = {
   failures: ['sync.failures', statements.failures],
   rejectedRecords: ['sync.rejected_records', statements.rejectedRecords],
   held: ['sync.held', statements.held],
-  runs: ['sync.runs', statements.runs],
+  // Each run looks for items, also among those that were just deleted: tens of thousands in a large catalog.
+  runs: ['sync.runs', statements.runs, 1],
   nightlyDue: ['sync.nightly_due', statements.nightlyDue],
   actions: ['sync.actions', statements.actions],
 } as const
@@ -37,11 +38,11 @@ export async function prune(
   onPruned: OnPruned = () => {},
 ): Promise<Pruned> {
   const pruned: Partial<Pruned> = {}
-  for (const [name, [table, statement]] of Object.entries(TABLES)) {
+  for (const [name, [table, statement, step = BLOCKS_A_STEP]] of Object.entries(TABLES)) {
     const { blocks } = await statements.blocks.one(database, { table })
     let deleted = 0
-    for (let firstBlock = 0; firstBlock < blocks; firstBlock += BLOCKS_A_STEP) {
-      const endBlock = firstBlock + BLOCKS_A_STEP
+    for (let firstBlock = 0; firstBlock < blocks; firstBlock += step) {
+      const endBlock = firstBlock + step
       deleted += await statement.run(database, { before, firstBlock, endBlock })
       onPruned(table, Math.min(1, endBlock / blocks), deleted)
     }

@@ -62,7 +62,7 @@ export const countLacking = new Statement<
   neverNull: 'scopes lacking organizations isMuch digest',
 })
 
-/** Counts organizations, documents, annotations and user groups of the catalog, and how many of them are inactive. */
+/** Counts organizations, documents, annotations and user groups of the catalog, and how many of them are inactive. Active annotations are counted by batch, inactive ones by their index. */
 export const count = new Statement<
   null,
   {

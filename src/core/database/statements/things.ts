@@ -192,6 +192,12 @@ export const searchComments = new Statement<
   neverNull: 'organizationId documentId annotationId commentId',
 })
 
+/** Objects with exactly this ID, at most 21 of each kind. IDs are unique in an organization or a document, and their indexes begin with its key. Each is therefore probed once for each organization or document, which reads no object that does not match. */
+export const searchExact = new Statement<
+  { id: string },
+  { kind: string; ids: unknown; name: string | null }
+>('things/search-exact', { parameters: 'id', columns: 'kind ids name', neverNull: 'kind ids' })
+
 /** Objects of one kind, except comments, by their complete ID, name or e-mail address, or by a part of at least three characters in any case. Exact matches come first. At most 21 are returned, so that the caller knows whether there are more than 20. Users are also found by names and addresses of earlier versions. No index is needed. The condition on the kind leaves one part of the union, so that the caller can search one kind after the other until its time limit. IDs are folded in the default collation, because in the collation of their columns only ASCII letters have a lower case. */
 export const search = new Statement<
   { kind: string; text: string; emails: string; emailHash: string | null },
