@@ -1,8 +1,8 @@
 export type Noun = 'organization' | 'document' | 'annotation' | 'group' | 'user' | 'guest' | 'ghost'
 
 /**
- * The beginnings of each identifier, used in turn. An identifier ends in its index, so that the index can be read from it. Ids
- * repeat between parents (every organization has a `user-1`), because only the full path of ids is a key.
+ * The beginnings of each identifier, used in turn. An identifier ends in its index. Ids repeat between parents (every
+ * organization has a `user-1`), because only the full path of ids is a key.
  */
 const BEGINNINGS: Record<Noun, readonly string[]> = {
   organization: ['org-', `O'Brien & "Söhne" GmbH/`, '株式会社 ', 'org-', '100%25 org ', 'org-'],
@@ -38,10 +38,4 @@ const BEGINNINGS: Record<Noun, readonly string[]> = {
 export function idOf(noun: Noun, index: number): string {
   const own = BEGINNINGS[noun]
   return `${own[index % own.length]}${index}`
-}
-
-/** The index of an identifier that `idOf` returns; undefined for any other text. */
-export function indexOf(noun: Noun, id: string): number | undefined {
-  const index = Number(/(?<!\d)\d+$/.exec(id)?.[0] ?? NaN)
-  return Number.isSafeInteger(index) && idOf(noun, index) === id ? index : undefined
 }
