@@ -62,3 +62,44 @@ export function canSelect(operation: Operation, scope: Readonly<Record<string, u
       value === undefined || !SELECTORS.has(member) || selectedBy.includes(member),
   )
 }
+
+/** The filter of each operation. */
+export interface Filters {
+  users: UsersFilter
+  comments: CommentsFilter
+}
+
+/**
+ * Filter of Get Users: exactly the six documented combinations (docs/SERVICE.md, Get Users). The types hold them; ids are checked
+ * where they come in, with the catalog or the scope of a run.
+ */
+export type UsersFilter =
+  | UsersOf<'organizationId'>
+  | UsersOf<'organizationId' | 'documentId'>
+  | UsersOf<'organizationId' | 'userIds'>
+  | UsersOf<'organizationId' | 'documentId' | 'userIds'>
+  | UsersOf<'organizationId' | 'organizationUserGroupIds'>
+  | UsersOf<'organizationId' | 'userIds' | 'organizationUserGroupIds'>
+
+/**
+ * Filter of Get Comments (docs/SERVICE.md, Get Comments). Which members are required is not known:
+ * all three ids are always sent. `userIds` has no shown effect and is never sent.
+ */
+export interface CommentsFilter {
+  readonly organizationId: string
+  readonly documentId: string
+  readonly annotationId: string
+  /** Whole numbers within 2^53 - 1; the sign is not known, so any is allowed. */
+  readonly commentIds?: readonly number[]
+}
+
+interface UsersMembers {
+  readonly organizationId: string
+  readonly documentId: string
+  readonly userIds: readonly string[]
+  readonly organizationUserGroupIds: readonly string[]
+}
+
+type UsersOf<Present extends keyof UsersMembers> = Pick<UsersMembers, Present> & {
+  readonly [Absent in Exclude<keyof UsersMembers, Present>]?: never
+}
