@@ -15,16 +15,12 @@ comment on schema collab_store is
 
 create table collab_store.organizations (
   organization_key integer generated always as identity primary key,
-  users_scopes integer not null default 0,
-  comments_scopes integer not null default 0,
   active boolean not null default true,
   organization_id text collate "C" not null unique,
   name text -- without a CHECK, because an erasure does not search columns with a CHECK
 );
 comment on table collab_store.organizations is 'Organizations of the catalog.';
 comment on column collab_store.organizations.organization_key is 'Internal key; organization_id is the service''s.';
-comment on column collab_store.organizations.users_scopes is 'Number of users scopes ever assigned here, which is the position of the next one in the batches.';
-comment on column collab_store.organizations.comments_scopes is 'Number of comments scopes (annotations) ever assigned here.';
 comment on column collab_store.organizations.active is 'False once the catalog no longer lists it. It is then no longer fetched, but its rows are kept.';
 comment on column collab_store.organizations.organization_id is 'The service''s organizationId.';
 comment on column collab_store.organizations.name is 'Display name from the catalog; null if none was given. Never sent to the service.';
@@ -34,6 +30,7 @@ create table collab_store.batches (
   organization_key integer not null references collab_store.organizations,
   batch_no integer not null,
   scopes integer not null default 0,
+  assigned integer not null default 0,
   version bigint not null default 0,
   checked_at timestamptz,
   operation text not null check (operation in ('users', 'comments')),
@@ -45,6 +42,7 @@ comment on column collab_store.batches.batch_key is 'Internal key, used by work 
 comment on column collab_store.batches.organization_key is 'The organization of its scopes.';
 comment on column collab_store.batches.batch_no is 'Number of the batch within the organization and operation, from 0.';
 comment on column collab_store.batches.scopes is 'Active scopes in the batch as of the last catalog import. Runs are planned from it.';
+comment on column collab_store.batches.assigned is 'Scopes ever assigned to the batch, active or not. The next one of the organization and operation follows the last of them.';
 comment on column collab_store.batches.version is 'Highest claim number that wrote to one of its scopes. Work with a lower number is discarded, so that an older response never overwrites a newer one.';
 comment on column collab_store.batches.checked_at is 'When the last run that processed the whole batch started to fetch it. Scopes that differ have their own time.';
 comment on column collab_store.batches.operation is 'users: listings of the organization, its user groups and documents. comments: its annotations.';

@@ -171,7 +171,7 @@ select organization_key,
   case when bool_and(checked_at is not null) filter (where operation = 'comments')
     then min(checked_at) filter (where operation = 'comments') end as annotations_checked_at,
   coalesce(sum(scopes) filter (where is_stale and operation = 'comments'), 0)::bigint as stale_annotations,
-  coalesce(sum(scopes) filter (where is_stale and operation = 'users'), 0)::bigint as stale_listings
+  coalesce(sum(scopes) filter (where is_stale and operation <> 'comments'), 0)::bigint as stale_listings
 from collab_store.checks
 group by 1;
 comment on view collab_store.organization_checks is 'Checks of each organization in the catalog, for totals. Computed once per query, whatever its filter.';

@@ -6,6 +6,8 @@ interface OperationFacts {
   readonly path: string
   /** What one of its records is. */
   readonly record: string
+  /** The kinds of catalog entries that it fetches one scope of. */
+  readonly kinds: readonly ('organization' | 'group' | 'document' | 'annotation')[]
   /** Members of a scope, besides organizations, that it can be limited to. */
   readonly selectedBy: readonly string[]
   /** Whether continuous refresh polls its scopes, so that nightly runs need not fetch them. */
@@ -19,6 +21,7 @@ export const OPERATIONS = {
     name: 'Get Users',
     path: '/v1/users/get',
     record: 'user',
+    kinds: ['organization', 'group', 'document'],
     selectedBy: ['documentId', 'userIds', 'organizationUserGroupIds'],
     isRefreshed: false,
     condition: 'Get Users is for client SDK v3 or earlier',
@@ -27,6 +30,7 @@ export const OPERATIONS = {
     name: 'Get Comments',
     path: '/v1/commentannotations/comments/get',
     record: 'comment',
+    kinds: ['annotation'],
     // The effect of `userIds` is not known.
     selectedBy: ['documentId', 'annotationId', 'commentIds'],
     isRefreshed: true,
@@ -36,9 +40,16 @@ export const OPERATIONS = {
 } as const satisfies Readonly<Record<string, OperationFacts>>
 
 export type Operation = keyof typeof OPERATIONS
+export type ScopeKind = (typeof OPERATIONS)[Operation]['kinds'][number]
 
 /** Every operation, in the order in which runs plan them. */
 export const OPERATION_NAMES = Object.keys(OPERATIONS) as Operation[]
+
+/** Whether an operation is the first one of a kind, whose scopes are counted as the entries of that kind. */
+export function isFirstOfKind(operation: Operation, kind: ScopeKind): boolean {
+  const fetches = (each: Operation) => (OPERATIONS[each] as OperationFacts).kinds.includes(kind)
+  return OPERATION_NAMES.find(fetches) === operation
+}
 
 /** Members of a scope that only some operations can be limited to. */
 const SELECTORS = new Set<string>(OPERATION_NAMES.flatMap((each) => OPERATIONS[each].selectedBy))
@@ -50,4 +61,45 @@ export function canSelect(operation: Operation, scope: Readonly<Record<string, u
     ([member, value]) =>
       value === undefined || !SELECTORS.has(member) || selectedBy.includes(member),
   )
+}
+
+/** The filter of each operation. */
+export interface Filters {
+  users: UsersFilter
+  comments: CommentsFilter
+}
+
+/**
+ * Filter of Get Users: exactly the six documented combinations (docs/SERVICE.md, Get Users). The types hold them; ids are checked
+ * where they come in, with the catalog or the scope of a run.
+ */
+export type UsersFilter =
+  | UsersOf<'organizationId'>
+  | UsersOf<'organizationId' | 'documentId'>
+  | UsersOf<'organizationId' | 'userIds'>
+  | UsersOf<'organizationId' | 'documentId' | 'userIds'>
+  | UsersOf<'organizationId' | 'organizationUserGroupIds'>
+  | UsersOf<'organizationId' | 'userIds' | 'organizationUserGroupIds'>
+
+/**
+ * Filter of Get Comments (docs/SERVICE.md, Get Comments). Which members are required is not known:
+ * all three ids are always sent. `userIds` has no shown effect and is never sent.
+ */
+export interface CommentsFilter {
+  readonly organizationId: string
+  readonly documentId: string
+  readonly annotationId: string
+  /** Whole numbers within 2^53 - 1; the sign is not known, so any is allowed. */
+  readonly commentIds?: readonly number[]
+}
+
+interface UsersMembers {
+  readonly organizationId: string
+  readonly documentId: string
+  readonly userIds: readonly string[]
+  readonly organizationUserGroupIds: readonly string[]
+}
+
+type UsersOf<Present extends keyof UsersMembers> = Pick<UsersMembers, Present> & {
+  readonly [Absent in Exclude<keyof UsersMembers, Present>]?: never
 }

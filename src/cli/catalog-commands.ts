@@ -2,25 +2,21 @@ import { Option } from 'commander'
 import type { Command } from 'commander'
 import { CURSOR_OPTION, define, wholeFromOne } from './define.ts'
 import type { ActionOf } from './define.ts'
-import * as help from './help.ts'
 import { collect } from './scope-options.ts'
 
 /** Adds the commands of the catalog. */
 export function addCatalogCommands(program: Command, actionOf: ActionOf): void {
-  const catalog = define(program, 'catalog', help.CATALOG, {
-    summary: 'import, list and change the catalog',
-  })
-  const importing = define(catalog, 'import', help.CATALOG_IMPORT)
+  const catalog = define(program, 'catalog')
+  const importing = define(catalog, 'import')
   addLoadOptions(importing, 'deactivate scopes that the file does not list; their rows stay')
     .argument('<file>', 'NDJSON or CSV, or - for standard input')
-    .addHelpText('after', help.CATALOG_IMPORT_AFTER)
     .action(actionOf(async () => (await import('./commands/catalog.ts')).catalogImport))
-  const refreshing = define(catalog, 'refresh', help.CATALOG_REFRESH)
+  const refreshing = define(catalog, 'refresh')
   addLoadOptions(
     refreshing,
     'deactivate scopes that the query does not list (default: CATALOG_PRUNE)',
   ).action(actionOf(async () => (await import('./commands/catalog.ts')).catalogRefresh))
-  addPageOptions(addLineOptions(define(catalog, 'show', help.CATALOG_SHOW), false)).action(
+  addPageOptions(addLineOptions(define(catalog, 'show'), false)).action(
     actionOf(async (options: object) =>
       Object.keys(options).every((name) => ['json', 'limit', 'cursor'].includes(name))
         ? (await import('./commands/catalog.ts')).catalogShow
@@ -28,14 +24,13 @@ export function addCatalogCommands(program: Command, actionOf: ActionOf): void {
     ),
   )
 
-  addLineOptions(define(catalog, 'add', help.CATALOG_ADD))
+  addLineOptions(define(catalog, 'add'))
     .option('--add', 'also add its organization and document if the catalog lacks them')
-    .addHelpText('after', help.CATALOG_ADD_AFTER)
     .action(actionOf(async () => (await import('./commands/catalog-lines.ts')).catalogAdd))
-  addLineOptions(define(catalog, 'remove', help.CATALOG_REMOVE)).action(
+  addLineOptions(define(catalog, 'remove')).action(
     actionOf(async () => (await import('./commands/catalog-lines.ts')).catalogRemove),
   )
-  addPageOptions(define(catalog, 'list', help.CATALOG_LIST))
+  addPageOptions(define(catalog, 'list'))
     .option('--organization <id>', 'list its user groups and documents')
     .option('--document <id>', 'list its annotations; needs --organization')
     .action(actionOf(async () => (await import('./commands/catalog-lines.ts')).catalogList))

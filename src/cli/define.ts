@@ -1,19 +1,14 @@
 import { InvalidArgumentError } from 'commander'
 import type { Command } from 'commander'
+import { HELP, prose } from './help.ts'
 
-/**
- * Adds a subcommand.
- * @param summary for the list of commands; the description if omitted
- * @param isDefault true for the command that runs if the user names none
- */
-export function define(
-  parent: Command,
-  name: string,
-  description: string,
-  { summary, isDefault = false }: { summary?: string; isDefault?: boolean } = {},
-): Command {
-  const command = parent.command(name, { isDefault }).description(description)
-  return summary === undefined ? command : command.summary(summary)
+/** Adds a command with its help. @param isDefault true for the subcommand that runs if the user names none */
+export function define(parent: Command, name: string, isDefault = false): Command {
+  const help = HELP[parent.parent === null ? name : `${parent.name()} ${name}`]
+  if (help === undefined) throw new Error(`There is no help for ${name}.`)
+  const command = parent.command(name, { isDefault }).description(prose(help.text))
+  if (help.after !== undefined) command.addHelpText('after', help.after)
+  return help.summary === undefined ? command : command.summary(help.summary)
 }
 
 type WithArguments<Result> = (...given: never[]) => Promise<Result>

@@ -2,20 +2,11 @@ import { Option } from 'commander'
 import type { Command } from 'commander'
 import { CURSOR_OPTION, DEMO_OPTION, define, RUN_ID, wholeFromOne } from './define.ts'
 import type { ActionOf } from './define.ts'
-import * as help from './help.ts'
 import { addScopeOptions, wholeNumber } from './scope-options.ts'
 
 /** Adds the commands for operators. */
 export function addOperatorCommands(program: Command, actionOf: ActionOf): void {
-  addRunCare(program, actionOf)
-  addRejected(program, actionOf)
-  addInspection(program, actionOf)
-}
-
-function addRunCare(program: Command, actionOf: ActionOf): void {
-  define(program, 'status', help.STATUS, {
-    summary: 'show recent runs and open problems, or one run',
-  })
+  define(program, 'status')
     .argument('[run]', RUN_ID)
     .option('--failures', 'list the scopes that failed in the run')
     .option(...CURSOR_OPTION)
@@ -23,11 +14,11 @@ function addRunCare(program: Command, actionOf: ActionOf): void {
     .option(...DEMO_OPTION)
     .action(actionOf(async () => (await import('./commands/status.ts')).status))
 
-  define(program, 'cancel', help.CANCEL, { summary: 'cancel a run' })
+  define(program, 'cancel')
     .argument('<run>', RUN_ID)
     .action(actionOf(async () => (await import('./commands/cancel.ts')).cancel))
 
-  define(program, 'show', help.SHOW, { summary: 'show everything stored about one thing' })
+  define(program, 'show')
     .argument('[organization]', 'ID of the organization')
     .argument('[id]', 'ID of a document, or with --user or --group of a user or user group')
     .argument('[annotation]', 'ID of an annotation of the document')
@@ -44,19 +35,18 @@ function addRunCare(program: Command, actionOf: ActionOf): void {
     .option('--life <cursor>', 'older events: life.nextCursor of the previous page')
     .option('--beneath <cursor>', 'more contents: beneath.nextCursor of the previous page')
     .option(...DEMO_OPTION)
-    .addHelpText('after', help.SHOW_AFTER)
     .action(actionOf(async () => (await import('./commands/show.ts')).show))
 
-  define(program, 'history', help.HISTORY, { summary: 'list the actions of users' })
+  define(program, 'history')
     .option('--limit <n>', 'maximum number of rows', wholeFromOne, 50)
     .option(...CURSOR_OPTION)
     .action(actionOf(async () => (await import('./commands/history.ts')).history))
 
-  for (const [name, state, summary, description] of [
-    ['accept', 'accepted', 'approve a held removal or catalog import', help.ACCEPT],
-    ['refuse', 'refused', 'refuse a held removal or catalog import', help.REFUSE],
+  for (const [name, state] of [
+    ['accept', 'accepted'],
+    ['refuse', 'refused'],
   ] as const)
-    define(program, name, description, { summary })
+    define(program, name)
       .argument('[run]', `the run that held them: ${RUN_ID}`)
       .option('--listing <id>', 'one held listing', wholeFromOne)
       .option('--organization <id>', 'only held listings of this organization')
@@ -65,52 +55,38 @@ function addRunCare(program: Command, actionOf: ActionOf): void {
       .option('--dry-run', 'show what would change, write nothing')
       .action(actionOf(async () => (await import('./commands/accept.ts')).decide.bind(null, state)))
 
-  addScopeOptions(
-    define(program, 'verify', help.VERIFY, { summary: 'compare the tables with the service' }),
-  )
+  addScopeOptions(define(program, 'verify'))
     .option('--sample <n>', 'number of random scopes of the catalog (default: 100)', wholeFromOne)
-    .addHelpText('after', help.VERIFY_AFTER)
     .action(actionOf(async () => (await import('./commands/verify.ts')).verify))
-}
 
-function addRejected(program: Command, actionOf: ActionOf): void {
-  const rejected = define(program, 'rejected', help.REJECTED, {
-    summary: 'list and set aside records that could not be stored',
-  })
-  define(rejected, 'list', 'Lists open rejected records, newest first.', {
-    isDefault: true,
-  })
+  const rejected = define(program, 'rejected')
+  define(rejected, 'list', true)
     .option('--run <run>', 'only records that this run rejected')
     .option('--set-aside', 'list records that were set aside instead')
     .option('--limit <n>', 'maximum number of rows', wholeFromOne, 50)
     .action(actionOf(async () => (await import('./commands/rejected.ts')).rejectedList))
-  define(rejected, 'set-aside', 'Sets rejected records aside permanently, by their content.')
+  define(rejected, 'set-aside')
     .argument('[id...]', 'IDs of the list')
     .option('--run <run>', 'all records that this run rejected, instead of IDs')
     .requiredOption('--reason <text>', 'the reason; stored with the decision')
     .action(actionOf(async () => (await import('./commands/rejected.ts')).rejectedResolve))
-  define(rejected, 'restore', 'Reopens rejected records that were set aside.')
+  define(rejected, 'restore')
     .argument('[id...]', 'IDs of the list with --set-aside')
     .option('--run <run>', 'all records that this run rejected, instead of IDs')
     .action(actionOf(async () => (await import('./commands/rejected.ts')).rejectedResolve))
-}
 
-function addInspection(program: Command, actionOf: ActionOf): void {
-  define(program, 'doctor', help.DOCTOR, {
-    summary: 'check settings, connections and credentials',
-  })
+  define(program, 'doctor')
     .option('--notify', 'only send a test message to each receiver of NOTIFY_URL')
     .action(actionOf(async () => (await import('./commands/doctor.ts')).doctor))
 
-  define(program, 'psql', help.PSQL, { summary: 'open psql on the collab-sync database' })
+  define(program, 'psql')
     .argument('[args...]', 'arguments of psql')
     .passThroughOptions()
     .allowUnknownOption()
-    .addHelpText('after', help.PSQL_AFTER)
     .option(...DEMO_OPTION)
     .action(actionOf(async () => (await import('./commands/psql.ts')).psql))
 
-  define(program, 'dictionary', help.DICTIONARY, { summary: 'document every table and view' })
+  define(program, 'dictionary')
     .addOption(
       new Option('--format <format>', 'Markdown, JSON, or sources.yml of dbt')
         .choices(['markdown', 'json', 'dbt'])
@@ -122,27 +98,18 @@ function addInspection(program: Command, actionOf: ActionOf): void {
 
 /** Adds the commands of the nightly schedule. */
 export function addScheduleCommand(program: Command, actionOf: ActionOf): void {
-  const schedule = define(program, 'schedule', help.SCHEDULE, {
-    summary: 'show, set or remove the nightly schedule',
-  })
-  define(schedule, 'show', 'Shows the schedule, who set it, and the next nightly run.', {
-    isDefault: true,
-  }).action(actionOf(async () => (await import('./commands/schedule.ts')).scheduleShow))
-  define(
-    schedule,
-    'set',
-    'Sets the nightly schedule for all workers. It replaces SYNC_CRON and SYNC_TZ.',
+  const schedule = define(program, 'schedule')
+  define(schedule, 'show', true).action(
+    actionOf(async () => (await import('./commands/schedule.ts')).scheduleShow),
   )
+  define(schedule, 'set')
     .argument(
       '<pattern...>',
       'a cron pattern of five fields (minute, hour, day, month, weekday), or six with seconds first, in quotes',
     )
     .option('--tz <zone>', 'IANA time zone of the fields (default: the current one)')
-    .addHelpText('after', help.SCHEDULE_SET_AFTER)
     .action(actionOf(async () => (await import('./commands/schedule.ts')).scheduleSet))
-  define(
-    schedule,
-    'remove',
-    'Removes the nightly schedule. No nightly run starts until you set one again.',
-  ).action(actionOf(async () => (await import('./commands/schedule.ts')).scheduleRemove))
+  define(schedule, 'remove').action(
+    actionOf(async () => (await import('./commands/schedule.ts')).scheduleRemove),
+  )
 }

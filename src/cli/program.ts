@@ -4,7 +4,7 @@ import { addCatalogCommands } from './catalog-commands.ts'
 import { addDataCommands } from './data-commands.ts'
 import { DEMO_OPTION, define } from './define.ts'
 import type { ActionOf } from './define.ts'
-import * as help from './help.ts'
+import { PROGRAM, PROGRAM_AFTER } from './help.ts'
 import { addOperatorCommands, addScheduleCommand } from './operator-commands.ts'
 import { UsageError } from '../base/errors.ts'
 import { version } from '../base/version.ts'
@@ -17,7 +17,7 @@ import { ADD_OPTION, addRequestOptions, collect } from './scope-options.ts'
  */
 export function createProgram(onExitCode: (code: number) => void): Command {
   const program = new Command('collab-sync')
-    .description(help.PROGRAM)
+    .description(PROGRAM)
     .version(version(), '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
     .configureHelp({ showGlobalOptions: false, optionDescription })
@@ -25,7 +25,7 @@ export function createProgram(onExitCode: (code: number) => void): Command {
     .configureOutput({ outputError: () => {} })
     .exitOverride()
     .enablePositionalOptions()
-    .addHelpText('after', help.PROGRAM_AFTER)
+    .addHelpText('after', PROGRAM_AFTER)
   const actionOf: ActionOf =
     (load) =>
     async (...given) => {
@@ -70,9 +70,8 @@ function inOptionsOf({ options }: Command) {
 }
 
 function addRunCommands(program: Command, actionOf: ActionOf): void {
-  addRequestOptions(define(program, 'run', help.RUN, { summary: 'sync now, in this process' }))
+  addRequestOptions(define(program, 'run'))
     .option('--dry-run', 'call the service, show what would change, write nothing')
-    .addHelpText('after', help.RUN_AFTER)
     .action(
       actionOf(async ({ dryRun }: { dryRun?: boolean }) =>
         dryRun
@@ -81,29 +80,22 @@ function addRunCommands(program: Command, actionOf: ActionOf): void {
       ),
     )
 
-  addRequestOptions(
-    define(program, 'enqueue', help.ENQUEUE, { summary: 'start a run on the workers' }),
-  )
+  addRequestOptions(define(program, 'enqueue'))
     .option('--wait', 'wait for the end of the run')
-    .addHelpText('after', help.ENQUEUE_AFTER)
     .action(actionOf(async () => (await import('./commands/enqueue.ts')).enqueue))
 
-  define(program, 'hint', help.HINT, { summary: 'report that comments changed' })
+  define(program, 'hint')
     .option('--organization <id>', 'the organization', collect)
     .option('--document <id>', 'a document: all its annotations')
     .option('--annotation <id>', 'only this annotation')
     .option(...ADD_OPTION)
-    .addHelpText('after', help.HINT_AFTER)
     .action(actionOf(async () => (await import('./commands/hint.ts')).hintCommand))
 
-  define(program, 'worker', help.WORKER, { summary: 'process jobs until stopped' }).action(
+  define(program, 'worker').action(
     actionOf(async () => (await import('./commands/worker.ts')).worker),
   )
 
-  define(program, 'serve', help.SERVE, {
-    summary: 'serve pages, API, probes and metrics over HTTP',
-  })
-    .addHelpText('after', help.SERVE_AFTER)
+  define(program, 'serve')
     .option(...DEMO_OPTION)
     .action(actionOf(async () => (await import('./commands/serve.ts')).serve))
 
@@ -111,11 +103,9 @@ function addRunCommands(program: Command, actionOf: ActionOf): void {
 }
 
 function addSetUpCommands(program: Command, actionOf: ActionOf): void {
-  define(program, 'demo', help.DEMO, { summary: 'run a complete example on this machine' }).action(
-    actionOf(async () => (await import('./commands/demo.ts')).demo),
-  )
+  define(program, 'demo').action(actionOf(async () => (await import('./commands/demo.ts')).demo))
 
-  define(program, 'migrate', help.MIGRATE, { summary: 'create or upgrade the tables' }).action(
+  define(program, 'migrate').action(
     actionOf(async () => (await import('./commands/migrate.ts')).migrate),
   )
 }

@@ -1,33 +1,21 @@
 import type { Database } from '../core/database/pool.ts'
 import { requireRunDetails } from '../client/runs.ts'
-import {
-  ACTION_COLUMNS,
-  CAUSE_COLUMNS,
-  factsOfRun,
-  HELD_COLUMNS,
-  REJECTED_COLUMNS,
-  statusOf,
-} from '../schemas/columns.ts'
+import { factsOfRun, statusOf } from '../schemas/columns.ts'
+import { sectionsOf } from '../schemas/sections.ts'
+import type { Section } from '../schemas/sections.ts'
 import { scopesDone, scopesInAll } from '../schemas/run.ts'
 import type { Run, RunDetails } from '../schemas/run.ts'
 import {
   count,
-  counted,
   describeCounts,
-  describeHeld,
-  describeKept,
-  describeRemoval,
-  describeRejected,
   duration,
-  listingName,
   NO_WORKER,
-  nothingToRetry,
   RUN_COUNTS,
   RUN_TIMES,
   shortId,
 } from '../schemas/format.ts'
 import { printable } from '../base/printable.ts'
-import { facts, heading, paint, painted, print, printJson } from './output.ts'
+import { facts, harmless, heading, paint, painted, print, printJson, textOf } from './output.ts'
 import { table } from './table.ts'
 
 /**
@@ -55,11 +43,7 @@ export function describeRun(run: RunDetails): string {
     ...run.waiting.map(({ sentence }) => `  ${paint.yellow(sentence)}`),
     '',
     facts([...factsOfRun(run), ...countsOf(run), ['time', timeOf(run)]]),
-    ...failuresOf(run),
-    ...heldOf(run),
-    ...refusedOf(run),
-    ...actionsOf(run),
-    ...rejectedOf(run),
+    ...sectionsOf(run).flatMap(linesOf),
     ...(run.workersGone ? ['', `  ${paint.yellow(leftAlone([run]))}`] : []),
   ].join('\n')
 }
@@ -98,49 +82,13 @@ function timeOf(run: Run): string {
   return parts.length === 0 ? 'none' : `${parts.join(', ')} (sums over parallel calls and batches)`
 }
 
-function failuresOf(run: RunDetails): string[] {
-  if (run.failuresByCause.length === 0) return []
-  const id = shortId(run.runId)
+function linesOf({ title, list, lines = [], steps = [] }: Section): string[] {
   return [
-    heading('Failed scopes by cause'),
-    table(CAUSE_COLUMNS, run.failuresByCause),
-    `  List them: collab-sync status ${id} --failures`,
-    ...(run.retriedBy.length === 0
-      ? []
-      : [`  Retried by run ${run.retriedBy.map(shortId).join(', ')}`]),
-    run.failuresByState.failing > 0
-      ? `  Retry the scopes that still fail: collab-sync run --failed-of ${id}`
-      : `  ${nothingToRetry(run)}`,
-  ]
-}
-
-function heldOf(run: RunDetails): string[] {
-  if (run.held.listings === 0) return []
-  return [
-    heading(`Held removals: ${describeHeld(run.held)}`),
-    table(HELD_COLUMNS, run.held.first),
-    `  Remove these users: collab-sync accept ${shortId(run.runId)}. Keep them: collab-sync refuse ${shortId(run.runId)} --reason TEXT`,
-  ]
-}
-
-function refusedOf({ refused: { first, ...counts } }: RunDetails): string[] {
-  if (first.length === 0) return []
-  const lines = first.map((one) => `  ${printable(`${listingName(one)}: ${describeRemoval(one)}`)}`)
-  const more = counts.listings - first.length
-  if (more > 0) lines.push(`  and ${counted(more, 'other listing')}`)
-  return [heading(`Refused removals: ${describeKept(counts)}`), ...lines]
-}
-
-function actionsOf(run: RunDetails): string[] {
-  const actions = run.actions.filter(({ action }) => action !== 'run_requested')
-  return actions.length === 0 ? [] : [heading('Actions'), table(ACTION_COLUMNS, actions)]
-}
-
-function rejectedOf(run: RunDetails): string[] {
-  if (run.rejectedRecords.length === 0) return []
-  return [
-    heading(`Rejected: ${describeRejected(run.recordsRejected, run.fieldsRejected)}`),
-    table(REJECTED_COLUMNS, run.rejectedRecords),
-    `  List all open ones: collab-sync rejected --run ${shortId(run.runId)}. Set them aside: collab-sync rejected set-aside ID --reason TEXT`,
+    heading(title),
+    ...(list === undefined ? [] : [list(table)]),
+    ...lines.map((line) => `  ${harmless(textOf(line))}`),
+    ...steps.flatMap(({ words, command }) =>
+      command === undefined ? [] : [`  ${words}: collab-sync ${command}`],
+    ),
   ]
 }

@@ -1,5 +1,13 @@
-import type { Spot } from './comments.ts'
-import { indexOf } from './identifiers.ts'
+import type { Comment, Spot } from './comments.ts'
+import { idOf } from './identifiers.ts'
+import type { Noun } from './identifiers.ts'
+import {
+  generatedDocumentUserIds,
+  generatedGroupMemberIds,
+  generatedGuest,
+  generatedUser,
+} from './people.ts'
+import type { User } from './people.ts'
 
 export interface WorldOptions {
   seed: number
@@ -22,58 +30,67 @@ export interface Place {
   annotationId: string
 }
 
-/** Translates ids to indices and counts what each parent has, without storing anything. */
-export class Layout {
-  readonly #options: WorldOptions
-  readonly #skew: boolean
+/** The comments of an annotation: those in its listing, and those that were deleted. */
+export interface Thread {
+  readonly live: readonly Comment[]
+  readonly deleted: readonly Comment[]
+}
 
-  constructor(options: WorldOptions) {
-    this.#options = options
-    this.#skew = options.skew ?? true
-  }
+/** An annotation. Its comments are computed whenever they are requested, unless they were changed. */
+export interface Annotation {
+  readonly place: Place
+  readonly spot: Spot
+  changed?: Thread
+}
 
-  /** The index of an organization; undefined if it does not exist. */
-  organization(organizationId: string): number | undefined {
-    const index = indexOf('organization', organizationId)
-    return index !== undefined && index < this.#options.organizations ? index : undefined
-  }
+/** The contents of an organization by their IDs. Documents and groups have the IDs of their users. */
+export interface Organization {
+  readonly users: Map<string, User>
+  /** Users that were removed from the listing, as last listed. */
+  readonly removed: Map<string, User>
+  /** In no listing of the organization. */
+  readonly guests: ReadonlyMap<string, User>
+  readonly groups: ReadonlyMap<string, { userIds: readonly string[] }>
+  readonly documents: ReadonlyMap<
+    string,
+    { userIds: readonly string[]; readonly annotations: ReadonlyMap<string, Annotation> }
+  >
+}
 
-  /** The index of a group, the same in every organization. */
-  group(groupId: string): number | undefined {
-    const index = indexOf('group', groupId)
-    return index !== undefined && index < this.#options.groupsPerOrganization ? index : undefined
-  }
+/** The organizations of a world with their people, documents and annotations. */
+export function layOut(options: WorldOptions): ReadonlyMap<string, Organization> {
+  const { organizations, documentsPerOrganization, annotationsPerDocument, skew = true } = options
+  const part = (mean: number, parts: number, index: number) =>
+    skew ? share(mean * parts, parts, index) : mean
+  return byId('organization', organizations, (organization, organizationId) => {
+    const documents = part(documentsPerOrganization, organizations, organization)
+    return {
+      users: byId('user', options.usersPerOrganization, (index) =>
+        generatedUser(options, organization, index),
+      ),
+      removed: new Map(),
+      guests: byId('guest', documents, (index) => generatedGuest(options, organization, index)),
+      groups: byId('group', options.groupsPerOrganization, (index) => ({
+        userIds: generatedGroupMemberIds(options, organization, index),
+      })),
+      documents: byId('document', documents, (document, documentId) => ({
+        userIds: generatedDocumentUserIds(options, organization, document),
+        annotations: byId(
+          'annotation',
+          part(annotationsPerDocument, documents, document),
+          (annotation, annotationId) => ({
+            place: { organizationId, documentId, annotationId },
+            spot: { organization, document, annotation },
+          }),
+        ),
+      })),
+    }
+  })
+}
 
-  document(
-    organizationId: string,
-    documentId: string,
-  ): { organization: number; document: number } | undefined {
-    const organization = this.organization(organizationId)
-    const document = indexOf('document', documentId)
-    if (organization === undefined || document === undefined) return undefined
-    return document < this.documentCount(organization) ? { organization, document } : undefined
-  }
-
-  spot(place: Place): Spot | undefined {
-    const found = this.document(place.organizationId, place.documentId)
-    const annotation = indexOf('annotation', place.annotationId)
-    if (!found || annotation === undefined) return undefined
-    const count = this.annotationCount(found.organization, found.document)
-    return annotation < count ? { ...found, annotation } : undefined
-  }
-
-  documentCount(organization: number): number {
-    const { organizations, documentsPerOrganization } = this.#options
-    if (!this.#skew) return documentsPerOrganization
-    return share(organizations * documentsPerOrganization, organizations, organization)
-  }
-
-  annotationCount(organization: number, document: number): number {
-    const { annotationsPerDocument } = this.#options
-    if (!this.#skew) return annotationsPerDocument
-    const documents = this.documentCount(organization)
-    return share(documents * annotationsPerDocument, documents, document)
-  }
+function byId<T>(noun: Noun, count: number, make: (index: number, id: string) => T) {
+  const ids = Array.from({ length: count }, (_, index) => idOf(noun, index))
+  return new Map(ids.map((id, index) => [id, make(index, id)]))
 }
 
 /**
@@ -81,9 +98,6 @@ export class Layout {
  * root, so that the shares add up to the total.
  */
 function share(total: number, parts: number, index: number): number {
-  return upTo(total, parts, index + 1) - upTo(total, parts, index)
-}
-
-function upTo(total: number, parts: number, index: number): number {
-  return Math.round(total * Math.sqrt(index / parts))
+  const upTo = (end: number) => Math.round(total * Math.sqrt(end / parts))
+  return upTo(index + 1) - upTo(index)
 }

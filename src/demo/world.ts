@@ -1,24 +1,14 @@
 import { generatedComments } from './comments.ts'
-import type { Comment, CommentsPlan, Spot } from './comments.ts'
-import { idOf, indexOf } from './identifiers.ts'
-import type { Noun } from './identifiers.ts'
-import { Layout } from './layout.ts'
-import type { Place, WorldOptions } from './layout.ts'
-import { generatedDocumentUserIds, generatedGroupMemberIds } from './people.ts'
+import type { Comment, CommentsPlan } from './comments.ts'
+import { layOut } from './layout.ts'
+import type { Annotation, Organization, Place, Thread, WorldOptions } from './layout.ts'
 import type { User } from './people.ts'
-import { Directory } from './directory.ts'
-
-/** The comments of an annotation: those in its listing, and those that were deleted. */
-interface Thread {
-  readonly live: readonly Comment[]
-  readonly deleted: readonly Comment[]
-}
 
 const DEFAULT_NOW = new Date('2025-11-03T12:00:00.000Z')
 
 /**
- * A world for the stand-in to serve, the same for the same options. Ids, people and comments are computed from the seed when
- * they are requested; only what was changed is stored. What does not exist is undefined.
+ * A world for the stand-in to serve, the same for the same options. Comments are computed from the seed when they are
+ * requested; only those that were changed are stored. What does not exist is undefined.
  */
 export function createWorld(options: WorldOptions): World {
   return new World(options)
@@ -28,20 +18,17 @@ export function createWorld(options: WorldOptions): World {
 export class World {
   readonly #options: WorldOptions
   readonly #plan: CommentsPlan
-  readonly #layout: Layout
-  readonly #directories = new Map<number, Directory>()
-  readonly #threads = new Map<string, { place: Place; thread: Thread }>()
+  readonly #organizations: ReadonlyMap<string, Organization>
+  readonly #changed = new Set<Annotation>()
   #clockMs: number
 
   constructor(options: WorldOptions) {
     this.#options = options
-    const now = options.now ?? DEFAULT_NOW
-    this.#plan = { ...options, nowMs: now.getTime(), skew: options.skew ?? true }
-    this.#layout = new Layout(options)
-    this.#clockMs = this.#plan.nowMs
+    this.#clockMs = (options.now ?? DEFAULT_NOW).getTime()
+    this.#plan = { ...options, nowMs: this.#clockMs, skew: options.skew ?? true }
+    this.#organizations = layOut(options)
   }
 
-  /** Counts of everything, without generating it. */
   totals(): { organizations: number; documents: number; annotations: number } {
     const { organizations, documentsPerOrganization, annotationsPerDocument } = this.#options
     const documents = organizations * documentsPerOrganization
@@ -49,24 +36,20 @@ export class World {
   }
 
   *organizationIds(): Generator<string> {
-    yield* ids('organization', this.#options.organizations)
+    yield* this.#organizations.keys()
   }
 
-  /** Empty for an unknown organization, like the three below for an unknown parent. */
+  /** Empty for an unknown organization, like the two below for an unknown parent. */
   *documentIds(organizationId: string): Generator<string> {
-    const organization = this.#layout.organization(organizationId)
-    if (organization !== undefined) yield* ids('document', this.#layout.documentCount(organization))
+    yield* this.#organizations.get(organizationId)?.documents.keys() ?? []
   }
 
   *annotationIds(organizationId: string, documentId: string): Generator<string> {
-    const found = this.#layout.document(organizationId, documentId)
-    if (!found) return
-    yield* ids('annotation', this.#layout.annotationCount(found.organization, found.document))
+    yield* this.#document(organizationId, documentId)?.annotations.keys() ?? []
   }
 
   *groupIds(organizationId: string): Generator<string> {
-    if (this.#layout.organization(organizationId) === undefined) return
-    yield* ids('group', this.#options.groupsPerOrganization)
+    yield* this.#organizations.get(organizationId)?.groups.keys() ?? []
   }
 
   /** The comments that are not deleted. */
@@ -75,69 +58,74 @@ export class World {
   }
 
   thread(place: Place): Thread | undefined {
-    const spot = this.#layout.spot(place)
-    if (!spot) return undefined
-    const changed = this.#threads.get(keyOf(spot))?.thread
-    return changed ?? { live: generatedComments(this.#plan, spot), deleted: [] }
+    const annotation = this.#annotation(place)
+    if (annotation === undefined) return undefined
+    return (
+      annotation.changed ?? { live: generatedComments(this.#plan, annotation.spot), deleted: [] }
+    )
   }
 
   /** Every annotation whose comments were changed. */
-  changedThreads(): Iterable<{ place: Place; thread: Thread }> {
-    return this.#threads.values()
+  *changedThreads(): Generator<{ place: Place; thread: Thread }> {
+    for (const { place, changed } of this.#changed) if (changed) yield { place, thread: changed }
   }
 
   /** Replaces the comments of an annotation; `changes.ts` names the ways to do so. */
   putThread(place: Place, thread: Thread): void {
-    const spot = this.#layout.spot(place)
-    if (!spot) throw new Error(`no annotation ${JSON.stringify(place)}`)
-    this.#threads.set(keyOf(spot), { place: { ...place }, thread })
+    const annotation = this.#annotation(place)
+    if (!annotation) throw new Error(`no annotation ${JSON.stringify(place)}`)
+    annotation.changed = thread
+    this.#changed.add(annotation)
   }
 
   /** The organization's own listing. */
   users(organizationId: string): User[] | undefined {
-    return this.#directory(organizationId)?.users()
+    const organization = this.#organizations.get(organizationId)
+    return organization && [...organization.users.values()]
   }
 
   documentUsers(organizationId: string, documentId: string): User[] | undefined {
-    const found = this.#layout.document(organizationId, documentId)
-    if (!found) return undefined
-    const { organization, document } = found
-    return this.#directory(organizationId)?.members(`document ${document}`, () =>
-      generatedDocumentUserIds(this.#plan, organization, document),
-    )
+    return this.#members(organizationId, this.#document(organizationId, documentId))
   }
 
   groupMembers(organizationId: string, groupId: string): User[] | undefined {
-    const organization = this.#layout.organization(organizationId)
-    const group = this.#layout.group(groupId)
-    if (organization === undefined || group === undefined) return undefined
-    return this.#directory(organizationId)?.members(`group ${group}`, () =>
-      generatedGroupMemberIds(this.#plan, organization, group),
+    return this.#members(
+      organizationId,
+      this.#organizations.get(organizationId)?.groups.get(groupId),
     )
   }
 
   /** Users that were removed from the organization's listing, as last listed. */
   removedUsers(organizationId: string): User[] {
-    return this.#directory(organizationId)?.removed() ?? []
+    return [...(this.#organizations.get(organizationId)?.removed.values() ?? [])]
   }
 
   /** Adds a user to the organization's listing, or replaces the one with that id. */
   putUser(organizationId: string, user: User): void {
-    this.#known(organizationId).put(user)
+    const { users, removed } = this.#known(organizationId)
+    removed.delete(user.userId)
+    users.set(user.userId, user)
   }
 
   /** Removes a user from the listings of the organization, its documents and its groups. */
   dropUser(organizationId: string, userId: string): void {
-    this.#known(organizationId).drop(userId)
+    const { users, removed } = this.#known(organizationId)
+    const last = users.get(userId)
+    if (!last) throw new Error(`no user ${userId} in ${organizationId}`)
+    users.delete(userId)
+    removed.set(userId, last)
   }
 
   putDocumentUsers(organizationId: string, documentId: string, userIds: string[]): void {
-    const key = `document ${indexOf('document', documentId)}`
-    this.#known(organizationId).putMembers(key, userIds)
+    const document = this.#document(organizationId, documentId)
+    if (!document) throw new Error(`no document ${documentId} in ${organizationId}`)
+    document.userIds = userIds
   }
 
   putGroupMembers(organizationId: string, groupId: string, userIds: string[]): void {
-    this.#known(organizationId).putMembers(`group ${indexOf('group', groupId)}`, userIds)
+    const group = this.#known(organizationId).groups.get(groupId)
+    if (!group) throw new Error(`no group ${groupId} in ${organizationId}`)
+    group.userIds = userIds
   }
 
   /** The time of the next change, ISO 8601: a few seconds after the previous one, not the real time. */
@@ -146,26 +134,23 @@ export class World {
     return new Date(this.#clockMs).toISOString()
   }
 
-  #directory(organizationId: string): Directory | undefined {
-    const organization = this.#layout.organization(organizationId)
-    if (organization === undefined) return undefined
-    const kept = this.#directories.get(organization)
-    const directory = kept ?? new Directory(this.#plan, organization)
-    if (!kept) this.#directories.set(organization, directory)
-    return directory
+  #document(organizationId: string, documentId: string) {
+    return this.#organizations.get(organizationId)?.documents.get(documentId)
   }
 
-  #known(organizationId: string): Directory {
-    const directory = this.#directory(organizationId)
-    if (!directory) throw new Error(`no organization ${organizationId}`)
-    return directory
+  #annotation({ organizationId, documentId, annotationId }: Place): Annotation | undefined {
+    return this.#document(organizationId, documentId)?.annotations.get(annotationId)
   }
-}
 
-function keyOf(spot: Spot): string {
-  return `${spot.organization}/${spot.document}/${spot.annotation}`
-}
+  #known(organizationId: string): Organization {
+    const organization = this.#organizations.get(organizationId)
+    if (!organization) throw new Error(`no organization ${organizationId}`)
+    return organization
+  }
 
-function* ids(noun: Noun, count: number): Generator<string> {
-  for (let index = 0; index < count; index++) yield idOf(noun, index)
+  /** Those that the organization still lists, and guests. */
+  #members(organizationId: string, of: { userIds: readonly string[] } | undefined) {
+    const { users, guests } = this.#organizations.get(organizationId) ?? {}
+    return of?.userIds.flatMap((id) => users?.get(id) ?? guests?.get(id) ?? [])
+  }
 }

@@ -12,12 +12,21 @@ import {
   rejectedNoun,
   scopePath,
   shorten,
+  shortId,
 } from './format.ts'
 import { scopesDone, scopesInAll } from './run.ts'
 import type { Failure, FailureReport, Run, RunStatus } from './run.ts'
 import type { NightlySchedule } from './schedule.ts'
 import { factsOf, KIND_NAMES, ownId, parentOf } from './thing.ts'
-import type { Beneath, Found, SomeThingIds, Thing, ThingKind } from './thing.ts'
+import type {
+  Beneath,
+  Found,
+  LifeEntry,
+  SomeThingIds,
+  Thing,
+  ThingIds,
+  ThingKind,
+} from './thing.ts'
 import type { HeldListing, RejectedRecord } from './waiting.ts'
 
 /** A state, shown by a colour, and in pages also by a sign. */
@@ -235,17 +244,47 @@ export function stateOf(state: ThingState) {
   return { tone: STATE_TONES[state] ?? 'idle', text: state.replaceAll('_', ' ') }
 }
 
-/** The facts of a thing, with links to people. */
+/** A sentence, what it is about, and the run that noticed it. */
+function noticed(sentence: string, runId: string | null, ...of: Value[]): Value {
+  const run = runId === null ? [] : [{ runId, text: `(run ${shortId(runId)})` }]
+  return { words: [sentence, ...of, ...run] }
+}
+
+/** Why a thing is here or gone, then what a reader should know about its state. */
+export function reasonsOf({ kind, why, removal, isErasing }: Thing): [Value, ...Value[]] {
+  return [
+    noticed(why.sentence, why.runId),
+    ...(removal === null || kind === 'user' ? [] : [noticed(removal.sentence, removal.runId)]),
+    ...(isErasing ? ['An erasure is in progress: some texts may not be rewritten yet.'] : []),
+  ]
+}
+
+/** The facts of a thing, with links to people, and its last and next check. */
 export function factsOfThing(thing: Thing): Facts {
-  const { organizationId } = thing.ids
-  const person = (userId: string) => ({ ids: { organizationId, userId }, text: userId })
-  return factsOf(thing).map(([label, value, name]) => {
+  const { checked, ids } = thing
+  const person = (userId: string) => personOf(ids, { userId, name: null })
+  const facts = factsOf(thing).map(([label, value, name]): Facts[number] => {
     if (typeof value === 'object' && !(value instanceof Date))
       return [label, { list: value.map(person) }]
     if (typeof value !== 'string') return [label, value]
     if (name === 'authorUserId') return [label, person(value)]
     return [label, name === 'text' ? { quote: value } : value]
   })
+  return [
+    ...facts,
+    ['Checked', noticed(checked.sentence, checked.runId)],
+    ['Failing', checked.failing && noticed(checked.failing, checked.failingRunId)],
+    ['Next check', checked.next],
+  ]
+}
+
+/** What happened to a thing, with its user and the run that noticed it. */
+export function eventOf({ sentence, runId, user }: LifeEntry, { ids }: Thing): Value {
+  return noticed(sentence, runId, ...(user === null ? [] : ['User:', personOf(ids, user)]))
+}
+
+function personOf({ organizationId }: ThingIds, { userId, name }: NonNullable<LifeEntry['user']>) {
+  return { ids: { organizationId, userId }, text: name ? `${userId} (${name})` : userId }
 }
 
 /** The contents of a thing of each kind: their title, and the head of the column of times. */

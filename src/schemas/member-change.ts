@@ -1,7 +1,8 @@
 import * as z from 'zod'
+import { OPERATION_NAMES, OPERATIONS } from '../base/operations.ts'
 
 export const MemberChangeSchema = z.object({
-  object: z.enum(['comment', 'user']),
+  object: z.enum(OPERATION_NAMES.map((operation) => OPERATIONS[operation].record)),
   member: z.string(),
   change: z.enum(['new', 'absent', 'type']),
   types: z.array(z.string().nullable()).readonly(),

@@ -1,10 +1,9 @@
 import { itemsOf, successBody } from '../../src/demo/responses.ts'
 import { Random } from '../../src/demo/random.ts'
 import type { World } from '../../src/demo/world.ts'
-import type { Operation } from '../../src/base/operations.ts'
+import type { Filters, Operation } from '../../src/base/operations.ts'
 import { readResponse, readingTick } from '../../src/core/service/response.ts'
 import type { Call, CollabApi } from '../../src/core/service/client.ts'
-import type { Filters } from '../../src/core/service/filters.ts'
 import { MemoryBudget } from '../../src/core/service/memory.ts'
 import { shuffled } from '../service/stand-in.ts'
 

@@ -41,7 +41,7 @@ test('a failed night says since when it fails, links what failed to the run that
   expect(await words('/')).toContain(`Since ${time(since)}`)
   const failed = shortId(nightly.run_id)
   expect(await words(thingPath(ids))).toContain(
-    `Every fetch since ${time(row?.failing_since)} has failed. (run ${failed} )`,
+    `Every fetch since ${time(row?.failing_since)} has failed. (run ${failed})`,
   )
   const { checked } = await json(
     `/v1/organizations/${organizationId}/documents/${ids.documentId}/annotations/${encodeURIComponent(ids.annotationId)}`,

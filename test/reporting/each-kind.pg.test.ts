@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import { expect, test } from 'vitest'
 import { NothingFailsError } from '../../src/base/errors.ts'
-import type { Operation } from '../../src/base/operations.ts'
-import type { ScopeKind } from '../../src/core/database/scopes.ts'
+import { OPERATION_NAMES, OPERATIONS } from '../../src/base/operations.ts'
+import type { Operation, ScopeKind } from '../../src/base/operations.ts'
 import { countScopes } from '../../src/core/run/start.ts'
+import { moduleOf } from '../../src/core/sync/operation.ts'
 import { removeFromCatalog } from '../../src/features/catalog/change.ts'
 import { importCatalog } from '../../src/features/catalog/import.ts'
 import { listSource } from '../../src/features/catalog/lines.ts'
@@ -13,7 +14,7 @@ import { ageChecks } from '../helpers/age-checks.ts'
 import { openLive } from '../helpers/live.ts'
 import type { RunRow } from '../helpers/live.ts'
 
-/** Whatever the kind of a scope, all that counts scopes counts one more when something becomes of it. */
+/** Whatever the operation and the kind of a scope, all that counts scopes counts one more when something becomes of it. */
 
 interface Listed {
   readonly operation: Operation
@@ -21,49 +22,58 @@ interface Listed {
   readonly level: string
   /** Has nothing beneath it in the catalog. */
   readonly line: CatalogLine
-  /** The filter of its call. */
-  readonly filter: Readonly<Record<string, unknown>>
 }
 
-const live = await openLive('none', { settings: { SYNC_RETRIES: '0' } })
+const live = await openLive('none', {
+  settings: { SYNC_RETRIES: '0' },
+  world: { organizations: 5 },
+})
 const app = await live.openApp()
-const [organizationId = '', other = ''] = live.world.organizationIds()
-const [documentId = '', bare = ''] = live.world.documentIds(organizationId)
-const [annotationId = '', last = ''] = live.world.annotationIds(organizationId, documentId)
-const [organizationUserGroupId = ''] = live.world.groupIds(organizationId)
+const { pool } = live.database
+const [organizationId = '', ...organizations] = live.world.organizationIds()
+const [documentId = '', ...documents] = live.world.documentIds(organizationId)
+const [annotationId = '', ...annotations] = live.world.annotationIds(organizationId, documentId)
 await load({ organizationId, documentId, annotationId })
-const organization = { organizationId: other }
-const document = { organizationId, documentId: bare }
-const annotation = { organizationId, documentId, annotationId: last }
-const kinds: Readonly<Record<ScopeKind, Listed>> = {
+const KINDS: Readonly<Record<ScopeKind, { level: string; lines: readonly CatalogLine[] }>> = {
   organization: {
-    operation: 'users',
     level: 'organization',
-    line: organization,
-    filter: organization,
+    lines: organizations.map((id) => ({ organizationId: id })),
   },
   group: {
-    operation: 'users',
     level: 'user group',
-    line: { organizationId, organizationUserGroupId },
-    filter: { organizationId, organizationUserGroupIds: [organizationUserGroupId] },
+    lines: Array.from(live.world.groupIds(organizationId), (organizationUserGroupId) => ({
+      organizationId,
+      organizationUserGroupId,
+    })),
   },
-  document: { operation: 'users', level: 'document', line: document, filter: document },
+  document: {
+    level: 'document',
+    lines: documents.map((id) => ({ organizationId, documentId: id })),
+  },
   annotation: {
-    operation: 'comments',
     level: 'annotation',
-    line: annotation,
-    filter: annotation,
+    lines: annotations.map((id) => ({ organizationId, documentId, annotationId: id })),
   },
 }
+/** The scopes of every operation; each has a catalog line of its own. */
+const CASES = OPERATION_NAMES.flatMap((operation) =>
+  OPERATIONS[operation].kinds.map((kind) => ({ operation, kind })),
+)
 
+const BY = { source: 'test', requestedBy: 'test' }
 const GOOD = { scopes: 1, failing: 0, overdue: 0, never: 0, stale: 0, away: 0 }
 const FAILING = { ...GOOD, failing: 1, stale: 1 }
 
-test.each(['organization', 'group', 'document', 'annotation'] as const satisfies ScopeKind[])(
-  'a scope of kind %s that is new, fails, is overdue and leaves the catalog',
-  async (kind) => {
-    const of = kinds[kind]
+test.each(CASES)(
+  'a scope of $operation of kind $kind that is new, fails, is overdue and leaves the catalog',
+  async ({ operation, kind }) => {
+    const { level, lines } = KINDS[kind]
+    const line =
+      lines[
+        CASES.filter((each) => each.kind === kind).findIndex((each) => each.operation === operation)
+      ]
+    if (line === undefined) throw new Error(`The world has too few entries of kind ${kind}.`)
+    const of = { operation, level, line }
     await run()
     const before = await counts(of)
     const expectMore = async (more: typeof GOOD, lastRun?: RunRow) => {
@@ -81,7 +91,7 @@ test.each(['organization', 'group', 'document', 'annotation'] as const satisfies
     await expectMore(FAILING, failed)
     await ageChecks(live.database, 30)
     await expectMore({ ...FAILING, overdue: 1 }, await run(of))
-    await removeFromCatalog(live.database.pool, [of.line], { source: 'test', requestedBy: 'test' })
+    await removeFromCatalog(pool, [of.line], BY)
     await expectMore({ ...GOOD, scopes: 0, away: 1 }, failed)
   },
 )
@@ -92,29 +102,47 @@ async function run(of?: Listed): Promise<RunRow> {
     {
       kind: 'bad-request',
       match: ({ operation, data }) =>
-        operation === of?.operation && isDeepStrictEqual({ ...data }, of.filter),
+        of !== undefined &&
+        operation === of.operation &&
+        isDeepStrictEqual({ ...data }, filterOf(of)),
     },
   ])
   return live.run()
 }
 
+function filterOf({ operation, line }: Listed): unknown {
+  const { organizationId: id, documentId: document = null, annotationId: annotation = null } = line
+  return moduleOf(operation).filterOf({
+    organizationId: id,
+    documentId: document,
+    annotationId: annotation,
+    organizationUserGroupId: line.organizationUserGroupId ?? null,
+  })
+}
+
 async function load(line: CatalogLine): Promise<void> {
-  await importCatalog(live.database.pool, listSource('test', [line]), { prune: null })
+  await importCatalog(pool, listSource('test', [line]), { prune: null })
 }
 
 type Counts = Record<string, Record<string, number>>
 
 /** Each number of scopes like this one, by what counts it. @param lastRun whose failed scopes are to be retried */
 async function counts({ operation, level }: Listed, lastRun?: RunRow): Promise<Counts> {
-  const [checks] = await live.rows(
-    `select coalesce(sum(scopes), 0)::int as scopes,
-      coalesce(sum(scopes) filter (where failing_since is not null), 0)::int as failing,
-      coalesce(sum(scopes) filter (where is_overdue), 0)::int as overdue,
-      coalesce(sum(scopes) filter (where checked_at is null), 0)::int as never,
-      coalesce(sum(scopes) filter (where is_stale), 0)::int as stale
-    from collab_store.checks where operation = $1`,
-    operation,
-  )
+  const checksWhere = async (condition: string) => {
+    const [totals] = await live.rows(
+      `select coalesce(sum(scopes), 0)::int as scopes,
+        coalesce(sum(scopes) filter (where failing_since is not null), 0)::int as failing,
+        coalesce(sum(scopes) filter (where is_overdue), 0)::int as overdue,
+        coalesce(sum(scopes) filter (where checked_at is null), 0)::int as "neverChecked",
+        coalesce(sum(scopes) filter (where is_stale), 0)::int as stale
+      from collab_store.checks where ${condition}`,
+      operation,
+    )
+    return totals
+  }
+  const checks = await checksWhere('operation = $1')
+  // What counts all operations together counts the others too.
+  const others = await checksWhere('operation <> $1')
   const [failingScopes] = await live.rows(
     `select count(*)::int as failing from sync.failing_scopes join collab_store.batches using (batch_key) where operation = $1`,
     operation,
@@ -126,19 +154,21 @@ async function counts({ operation, level }: Listed, lastRun?: RunRow): Promise<C
   const [freshness] = await live.rows(
     `select count(*)::int as scopes, count(failing_since)::int as failing,
       (count(*) filter (where checked_at is null))::int as never, (count(*) filter (where is_stale))::int as stale
-    from reporting.freshness where level = $1`,
+    from reporting.freshness where level = $1 and operation = $2`,
     level,
+    operation,
   )
   const [coverage] = await live.rows(
     `select coalesce(sum(known), 0)::int as scopes, coalesce(sum(failing), 0)::int as failing,
       coalesce(sum(never_synced), 0)::int as never, coalesce(sum(not_in_catalog), 0)::int as away,
       coalesce(sum(stale + never_synced), 0)::int as stale
-    from reporting.coverage where level = $1`,
+    from reporting.coverage where level = $1 and operation = $2`,
     level,
+    operation,
   )
   const { items } = await onApp(app).listOrganizations()
   const onPage = (name: 'scopes' | 'failing' | 'overdue' | 'neverChecked' | 'stale') =>
-    items.reduce((sum, organization) => sum + organization[name], 0)
+    items.reduce((sum, organization) => sum + organization[name], -others[name])
   return {
     scopes: {
       checks: checks.scopes,
@@ -149,7 +179,7 @@ async function counts({ operation, level }: Listed, lastRun?: RunRow): Promise<C
     failing: {
       checks: checks.failing,
       failingScopes: failingScopes.failing,
-      attention: attention.failing,
+      attention: attention.failing - others.failing,
       freshness: freshness.failing,
       coverage: coverage.failing,
       page: onPage('failing'),
@@ -157,8 +187,8 @@ async function counts({ operation, level }: Listed, lastRun?: RunRow): Promise<C
     },
     overdue: { checks: checks.overdue, page: onPage('overdue') },
     never: {
-      checks: checks.never,
-      attention: attention.never,
+      checks: checks.neverChecked,
+      attention: attention.never - others.neverChecked,
       freshness: freshness.never,
       coverage: coverage.never,
       page: onPage('neverChecked'),

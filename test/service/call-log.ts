@@ -1,3 +1,4 @@
+import { OPERATION_NAMES } from '../../src/base/operations.ts'
 import type { Operation } from '../../src/base/operations.ts'
 import type { StandInRequest } from '../../src/demo/requests.ts'
 
@@ -27,7 +28,10 @@ const VIOLATIONS_KEPT = 1000
 /** Counts the calls, and keeps the last ones. Every request counts, refused and broken ones too. */
 export class CallLog {
   total = 0
-  readonly byOperation: Record<Operation, number> = { users: 0, comments: 0 }
+  readonly byOperation = Object.fromEntries(OPERATION_NAMES.map((each) => [each, 0])) as Record<
+    Operation,
+    number
+  >
   readonly byFault: Record<string, number> = {}
   inFlight = 0
   /** When the first call arrived, epoch milliseconds; null before it. */

@@ -1,6 +1,6 @@
+import type { UsersFilter } from '../../src/base/operations.ts'
 import { expect, test } from 'vitest'
 import { chunkIds, describeCall } from '../../src/core/service/filters.ts'
-import type { UsersFilter } from '../../src/core/service/filters.ts'
 
 const organizationId = 'o'
 const documentId = 'd'

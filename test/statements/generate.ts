@@ -60,7 +60,8 @@ async function describeAll(
           reasons.push(`sql/queries/${file.noun}/${file.verb}.sql: ${found.refused}`)
         } else {
           described.set(file, found)
-          if (/^create temp table/m.test(file.text)) await client.query(file.text)
+          const nothing = found.parameterTypes.map(() => null)
+          if (/^create temp table/m.test(file.text)) await client.query(file.text, nothing)
         }
       }
       if (later.length === waiting.length) throw new Error(reasons.join('\n'))

@@ -7,7 +7,7 @@ import {
   digestOfComments,
   digestOfRejected,
   digestOfUser,
-  digestOfUsers,
+  digestOfListing,
 } from '../../src/core/sync/record/digest.ts'
 import { commentTexts, userTexts } from '../helpers/columns.ts'
 
@@ -71,11 +71,14 @@ test('a comment has the same digest by itself and among others, also among long 
   expect(digestOfComments(comments.toReversed())).not.toEqual(all)
 })
 
-test('users have one digest, the same for any order', () => {
-  const user = (userId: string, digit: number) => ({ userId, digest: Buffer.alloc(16, digit) })
-  const one = digestOfUsers([user('a', 1), user('b', 2)])
-  expect(digestOfUsers([user('b', 2), user('a', 1)])).toEqual(one)
-  expect(digestOfUsers([user('a', 2), user('b', 1)])).not.toEqual(one)
+test('the records of a listing have one digest, the same for any order', () => {
+  const digestOf = (...records: [string, number][]) =>
+    digestOfListing(
+      new Map(records.map(([id, digit]) => [id, { digest: Buffer.alloc(16, digit) }])),
+    )
+  const one = digestOf(['a', 1], ['b', 2])
+  expect(digestOf(['b', 2], ['a', 1])).toEqual(one)
+  expect(digestOf(['a', 2], ['b', 1])).not.toEqual(one)
 })
 
 test('JSON is the same text whatever the order of its members', () => {

@@ -209,7 +209,7 @@ test('records and fields are counted apart, in the same words, on pages, in stat
   expect(status).toContain('2 rejected, 2 fields of stored records rejected')
   const pages = await askPages(await live.openApp())
   const page = async (path: string) => wordsOf(await pages.get(path))
-  expect(await page(`/runs/${runId}`)).toContain(`The run rejected ${words}.`)
+  expect(await page(`/runs/${runId}`)).toContain(`Rejected: ${words}`)
   expect(await page('/')).toContain(sentence)
   const { text: listed } = await pages.get('/held')
   for (const noun of ['record', 'field of a stored record']) {

@@ -6,10 +6,9 @@ with added as (
   insert into collab_store.annotations
     (document_key, batch_key, scope_no, own_checked_at, annotation_id)
   select s.document_key, b.batch_key, s.number % 256,
-    case when b.batch_no * 256 < o.comments_scopes then timestamptz '-infinity' end,
+    case when b.assigned > 0 then timestamptz '-infinity' end,
     s.annotation_id
   from import_new_annotations s
-  join collab_store.organizations o using (organization_key)
   join collab_store.batches b on b.organization_key = s.organization_key
     and b.operation = 'comments' and b.batch_no = s.number / 256
   order by s.organization_key, s.number

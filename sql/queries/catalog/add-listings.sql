@@ -2,14 +2,13 @@
 -- progress has not fetched them.
 -- Params: none.
 with added as (
-  insert into collab_store.listings (batch_key, scope_no, operation, kind, scope_key, own_checked_at)
-  select b.batch_key, s.number % 256, b.operation, s.kind, s.scope_key,
-    case when b.batch_no * 256 < o.users_scopes then timestamptz '-infinity' end
+  insert into collab_store.listings (batch_key, scope_no, operation, kind, scope_key, active, own_checked_at)
+  select b.batch_key, s.number % 256, b.operation, s.kind, s.scope_key, s.active,
+    case when b.assigned > 0 then timestamptz '-infinity' end
   from import_new_listings s
-  join collab_store.organizations o using (organization_key)
   join collab_store.batches b on b.organization_key = s.organization_key
-    and b.operation = 'users' and b.batch_no = s.number / 256
-  order by s.organization_key, s.number
+    and b.operation = s.operation and b.batch_no = s.number / 256
+  order by b.batch_key, s.number
   returning batch_key
 )
 insert into import_touched_batches select distinct batch_key from added;

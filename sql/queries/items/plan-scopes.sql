@@ -18,7 +18,7 @@ with wanted as (
     select d.organization_key, 'document' as kind, d.document_key as scope_key
     from collab_store.documents d
     join collab_store.organizations o using (organization_key)
-    where 'users' = any($2) and o.organization_id = any($3) and d.document_id = $4
+    where o.organization_id = any($3) and d.document_id = $4
     union all
     select g.organization_key, 'group', g.user_group_key
     from collab_store.user_groups g
@@ -29,7 +29,7 @@ with wanted as (
     from collab_store.organizations
     where $7::boolean and case when $3::text[] is null then active else organization_id = any($3) end
   ) n
-  join collab_store.listings l on l.kind = n.kind and l.scope_key = n.scope_key and l.operation = 'users'
+  join collab_store.listings l on l.kind = n.kind and l.scope_key = n.scope_key and l.operation = any($2)
   union all
   select b.organization_key, x.batch_key, x.scope_no
   from sync.failing_scopes x

@@ -1,11 +1,12 @@
 -- Counts the fields of records that were read, and records which are new, of another type, or absent. Only fields with
 -- is_new get a row, 2,000 at most.
--- Params: $1 comments, $2 users, $3 members (json): object, path, types, records, is_new.
+-- Params: $1 objects, $2 records (read of each), $3 members (json): object, path, types, records, is_new.
 with seen as (
   update collab_store.observed_records r
-  set records = r.records + case r.object when 'comment' then $1::bigint else $2::bigint end
-  returning r.object, r.records as total, r.is_known,
-    r.records - case r.object when 'comment' then $1::bigint else $2::bigint end as before
+  set records = r.records + n.records
+  from unnest($1::text[], $2::bigint[]) n (object, records)
+  where r.object = n.object
+  returning r.object, r.records as total, r.is_known, r.records - n.records as before
 ), found as (
   select m.*, s.total, s.before, s.is_known, k.number, k.types as known_types
   from jsonb_to_recordset($3) m (object text, path text[], types text[], records bigint, is_new boolean)

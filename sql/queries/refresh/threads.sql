@@ -1,4 +1,4 @@
--- Annotations to poll individually, with the columns of scopes/users-of-batch, if they are in the catalog. Includes
+-- Annotations to poll individually, with the columns of scopes/listings-of-batch, if they are in the catalog. Includes
 -- their batch, whether their last check failed, and when they were last checked individually or in a complete pass.
 -- Params: $1 keys.
 -- Never null: kind, has_rows, has_own_check, batch_xmin, is_failing.

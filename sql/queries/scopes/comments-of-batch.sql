@@ -1,4 +1,4 @@
--- The annotations of a comments batch, with the columns of scopes/users-of-batch and the time of each one's last
+-- The annotations of a comments batch, with the columns of scopes/listings-of-batch and the time of each one's last
 -- successful check.
 -- Params: $1 batchKey.
 -- Never null: kind, has_rows, has_own_check, is_failing.

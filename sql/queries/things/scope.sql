@@ -30,7 +30,7 @@ select p.organization_key, p.key, s.name, s.active, s.in_catalog, s.checked_at, 
       and h.kind = case when $4::text is not null then 'group' when $2::text is not null then 'document' else 'organization' end
     limit 1) as held_id,
   (select f.run_id from sync.failures f
-    where f.organization_id = $1 and f.resolved_at is null and f.document_id is not distinct from $2
+    where f.batch_key = p.batch_key and f.organization_id = $1 and f.resolved_at is null and f.document_id is not distinct from $2
       and f.annotation_id is not distinct from $3 and f.organization_user_group_id is not distinct from $4
     order by f.failure_id desc limit 1) as failing_run_id
 from place p

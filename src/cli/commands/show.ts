@@ -3,8 +3,10 @@ import { getThing } from '../../client/things.ts'
 import {
   beneathColumns,
   CONTENTS,
+  eventOf,
   factsOfThing,
   FOUND_COLUMNS,
+  reasonsOf,
   stateOf,
 } from '../../schemas/columns.ts'
 import type { Columns } from '../../schemas/columns.ts'
@@ -13,7 +15,17 @@ import { KIND_NAMES, kindOf, ownId, parentOf } from '../../schemas/thing.ts'
 import type { Found, LifeEntry, Thing, ThingIds, Words } from '../../schemas/thing.ts'
 import { UsageError } from '../../base/errors.ts'
 import { printable } from '../../base/printable.ts'
-import { facts, heading, note, paint, painted, print, printJson, textOf } from '../output.ts'
+import {
+  facts,
+  harmless,
+  heading,
+  note,
+  paint,
+  painted,
+  print,
+  printJson,
+  textOf,
+} from '../output.ts'
 import { table } from '../table.ts'
 import { inWordsOfCommand } from '../requested-scope.ts'
 import { withTables } from '../with-store.ts'
@@ -138,31 +150,26 @@ const TEXT_MAX = 2000
 const cutFact = (text: string) => shorten(text, TEXT_MAX)
 
 function describe(thing: Thing, limit: number | undefined): string {
-  const { kind, ids, name, why, checked, life, beneath } = thing
+  const { kind, ids, name, why, life, beneath } = thing
+  const [reason, ...others] = reasonsOf(thing).map((each) => harmless(textOf(each)))
   const next = `${commandFor(ids)}${limit === undefined ? '' : ` --limit ${limit}`}`
   const more = (option: string, { nextCursor }: { nextCursor: string | null }) =>
     nextCursor === null ? [] : [`  Next page: ${next} --${option} ${nextCursor}`]
   const called = name === null || kind === 'comment' ? '' : ` (${shorten(name, NAME_MAX)})`
   return [
     `${KIND_NAMES[kind]} ${paint.bold(scopePath(ids))}${called}: ${painted(stateOf(why.state))}`,
-    `  ${printable(why.sentence)}${byRun(why.runId)}`,
-    ...(thing.removal === null || kind === 'user'
-      ? []
-      : [`  ${paint.yellow(printable(thing.removal.sentence))}${byRun(thing.removal.runId)}`]),
-    ...(thing.isErasing
-      ? [`  ${paint.yellow('An erasure is in progress: some texts may not be rewritten yet.')}`]
-      : []),
+    `  ${reason}`,
+    ...others.map((sentence) => `  ${paint.yellow(sentence)}`),
     '',
-    facts([
-      ...factsOfThing(thing).map(([label, value]) => [label, textOf(value, cutFact)] as const),
-      ['Checked', `${checked.sentence}${byRun(checked.runId)}`],
-      ...(checked.failing === null
-        ? []
-        : [['Failing', `${checked.failing}${byRun(checked.failingRunId)}`] as const]),
-      ['Next check', checked.next],
-    ]),
+    facts(
+      factsOfThing(thing).map(
+        ([label, value]) => [label, value && textOf(value, cutFact)] as const,
+      ),
+    ),
     heading('Events, newest first'),
-    ...(life.items.length === 0 ? ['  None.'] : life.items.flatMap(lifeLines)),
+    ...(life.items.length === 0
+      ? ['  None.']
+      : life.items.flatMap((event) => lifeLines(event, thing))),
     ...more('life', life),
     ...(beneath.items.length === 0
       ? []
@@ -171,15 +178,10 @@ function describe(thing: Thing, limit: number | undefined): string {
   ].join('\n')
 }
 
-function byRun(runId: string | null): string {
-  return runId === null ? '' : ` (run ${shortId(runId)})`
-}
-
-function lifeLines({ at, sentence, user, runId, diff }: LifeEntry): string[] {
-  const name = user?.name ? ` (${user.name})` : ''
-  const of = user === null ? '' : ` User: ${shorten(user.userId + name, NAME_MAX)}`
-  const line = `  ${paint.dim(time(at))}  ${printable(sentence)}${of}${byRun(runId)}`
-  return diff === null ? [line] : [line, `    ${diff.map(markedWords).join('')}`]
+function lifeLines(event: LifeEntry, thing: Thing): string[] {
+  const text = harmless(textOf(eventOf(event, thing), cutFact))
+  const line = `  ${paint.dim(time(event.at))}  ${text}`
+  return event.diff === null ? [line] : [line, `    ${event.diff.map(markedWords).join('')}`]
 }
 
 /** Words of a comment, marked as added or removed also without colours, and shortened in the middle. */

@@ -1,12 +1,10 @@
-import type { Operation } from '../../base/operations.ts'
+import type { Operation, ScopeKind } from '../../base/operations.ts'
 import type { Client } from './pool.ts'
 import type { On, RowOf } from './statement.ts'
 import * as statements from './statements/scopes.ts'
 
-export type ScopeKind = 'organization' | 'group' | 'document' | 'annotation'
-
-/** A scope of a batch; scopes/users-of-batch.sql says what its members are. */
-export interface BatchScope extends Omit<RowOf<typeof statements.usersOfBatch>, 'kind'> {
+/** A scope of a batch; scopes/listings-of-batch.sql says what its members are. */
+export interface BatchScope extends Omit<RowOf<typeof statements.listingsOfBatch>, 'kind'> {
   readonly kind: ScopeKind
   /** Of an annotation when its last good check began; null where there was none. */
   readonly checkedAt?: Date | null
@@ -22,13 +20,15 @@ export type ScopeIds = Pick<
 
 /** The active scopes of a batch, in their order. */
 export function readScopes(on: On, batchKey: number, operation: Operation): Promise<BatchScope[]> {
-  return SCOPES_OF_BATCH[operation](on, { batchKey })
+  return (SCOPES_OF_BATCH[operation] ?? listingsOf)(on, { batchKey })
 }
 
-const SCOPES_OF_BATCH: Readonly<
-  Record<Operation, (on: On, of: { batchKey: number }) => Promise<BatchScope[]>>
-> = {
-  users: (on, of) => statements.usersOfBatch.all(on, of),
+type ReadScopes = (on: On, of: { batchKey: number }) => Promise<BatchScope[]>
+
+const listingsOf: ReadScopes = (on, of) => statements.listingsOfBatch.all(on, of)
+
+/** Of operations whose scopes are not in collab_store.listings. */
+const SCOPES_OF_BATCH: Readonly<Partial<Record<Operation, ReadScopes>>> = {
   comments: async (on, of) =>
     (await statements.commentsOfBatch.all(on, of)).map((each) => ({ ...each, kind: 'annotation' })),
 }

@@ -1,7 +1,7 @@
 import { arraysOf, textsOf, USER_COLUMN_LIST } from '../../base/columns.ts'
 import type { UserColumns } from '../../base/columns.ts'
 import type { Client } from './pool.ts'
-import type { ScopeKind } from './scopes.ts'
+import type { ScopeKind } from '../../base/operations.ts'
 import type { On, RowOf } from './statement.ts'
 import * as held from './statements/held.ts'
 import * as members from './statements/members.ts'

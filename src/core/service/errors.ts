@@ -1,8 +1,7 @@
 import { CallError } from '../../base/errors.ts'
 import type { FailureKind } from '../../base/errors.ts'
-import type { Operation } from '../../base/operations.ts'
+import type { Filters, Operation } from '../../base/operations.ts'
 import { describeCall } from './filters.ts'
-import type { Filters } from './filters.ts'
 
 /** How a response, or the lack of one, failed if neither the HTTP status nor `error.status` says. */
 export type Shape =

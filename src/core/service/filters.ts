@@ -1,46 +1,5 @@
 import { OPERATIONS } from '../../base/operations.ts'
-import type { Operation } from '../../base/operations.ts'
-
-/**
- * Filter of Get Users: exactly the six documented combinations (docs/SERVICE.md, Get Users). The types hold them; ids are checked
- * where they come in, with the catalog or the scope of a run.
- */
-export type UsersFilter =
-  | UsersOf<'organizationId'>
-  | UsersOf<'organizationId' | 'documentId'>
-  | UsersOf<'organizationId' | 'userIds'>
-  | UsersOf<'organizationId' | 'documentId' | 'userIds'>
-  | UsersOf<'organizationId' | 'organizationUserGroupIds'>
-  | UsersOf<'organizationId' | 'userIds' | 'organizationUserGroupIds'>
-
-/**
- * Filter of Get Comments (docs/SERVICE.md, Get Comments). Which members are required is not known:
- * all three ids are always sent. `userIds` has no shown effect and is never sent.
- */
-export interface CommentsFilter {
-  readonly organizationId: string
-  readonly documentId: string
-  readonly annotationId: string
-  /** Whole numbers within 2^53 - 1; the sign is not known, so any is allowed. */
-  readonly commentIds?: readonly number[]
-}
-
-interface UsersMembers {
-  readonly organizationId: string
-  readonly documentId: string
-  readonly userIds: readonly string[]
-  readonly organizationUserGroupIds: readonly string[]
-}
-
-type UsersOf<Present extends keyof UsersMembers> = Pick<UsersMembers, Present> & {
-  readonly [Absent in Exclude<keyof UsersMembers, Present>]?: never
-}
-
-/** The filter of each operation. */
-export interface Filters {
-  users: UsersFilter
-  comments: CommentsFilter
-}
+import type { Filters, Operation } from '../../base/operations.ts'
 
 /** Cuts ids into lists of at most `max`, in order; no ids make no list. */
 export function chunkIds<Id>(ids: readonly Id[], max: number): Id[][] {

@@ -57,9 +57,8 @@ async function areCredentialsRefused(
     wanted.includes(operation),
   )
   for (const { operation, ...ids } of known) {
-    const filter = moduleOf(operation).filterOf({ ...ids, organizationUserGroupId: null })
     try {
-      await collabApi.get(operation, filter, call)
+      await collabApi.get(operation, moduleOf(operation).filterOf(ids), call)
       return false
     } catch (error) {
       if (!(error instanceof CallError) || error.concernsEveryCall) throw error

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { from as copyFrom } from 'pg-copy-streams'
 import { UsageError } from '../../base/errors.ts'
+import { OPERATION_NAMES, OPERATIONS } from '../../base/operations.ts'
 import { processUser } from '../../base/process-user.ts'
 import { retryConflicts, transactionOn } from '../../core/database/pool.ts'
 import type { Client, Database } from '../../core/database/pool.ts'
@@ -191,6 +192,11 @@ async function holdOrMerge(
   return { ...changes, held }
 }
 
+/** What has a scope of an operation; annotations are numbered by themselves. */
+const LISTED = OPERATION_NAMES.flatMap((operation) =>
+  OPERATIONS[operation].kinds.map((kind) => ({ operation, kind })),
+)
+
 /** Creates parents before children, and numbers before batches before scopes; counts last. */
 async function merge(client: Client, prune: boolean): Promise<CatalogChanges> {
   await catalog.stageNames.run(client)
@@ -200,9 +206,12 @@ async function merge(client: Client, prune: boolean): Promise<CatalogChanges> {
   const userGroups = await catalog.addUserGroups.run(client)
   const documents = await catalog.addDocuments.run(client)
   await catalog.stageAnnotations.run(client)
-  await catalog.numberListings.run(client)
+  await catalog.numberListings.run(client, {
+    operations: LISTED.map(({ operation }) => operation),
+    kinds: LISTED.map(({ kind }) => kind),
+  })
   await catalog.numberAnnotations.run(client)
-  await catalog.addBatches.run(client)
+  await catalog.addBatches.run(client, { operations: OPERATION_NAMES })
   await catalog.addListings.run(client)
   const annotations = (await catalog.addAnnotations.one(client)).scopes
 
@@ -210,7 +219,6 @@ async function merge(client: Client, prune: boolean): Promise<CatalogChanges> {
   const back = await catalog.reactivate.one(client)
   const renamed = await catalog.rename.one(client)
   const added = { organizations, documents, annotations, userGroups }
-  await catalog.advanceNumbers.run(client)
   await catalog.countBatchScopes.run(client)
   return ofEachKind((kind) => ({
     added: added[kind],

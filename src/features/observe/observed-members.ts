@@ -1,5 +1,6 @@
 import { isObject } from '../../base/json.ts'
 import type { Log } from '../../base/log.ts'
+import { OPERATION_NAMES, OPERATIONS } from '../../base/operations.ts'
 import { codeOf, isDataFault } from '../../core/database/connection-errors.ts'
 import { savepoint } from '../../core/database/pool.ts'
 import type { Client } from '../../core/database/pool.ts'
@@ -48,10 +49,9 @@ class Path {
  */
 export class ObservedMembers implements RecordObserver {
   /** Trees of the fields. */
-  readonly #roots: Readonly<Record<ObservedObject, Path>> = {
-    comment: new Path(),
-    user: new Path(),
-  }
+  readonly #roots = new Map<ObservedObject, Path>(
+    OPERATION_NAMES.map((operation) => [OPERATIONS[operation].record, new Path()]),
+  )
   readonly #log: Log
   #paths = 0
   #recordNo = 0
@@ -68,7 +68,7 @@ export class ObservedMembers implements RecordObserver {
   see(object: ObservedObject, record: unknown): void {
     if (!isObject(record)) return
     this.#recordNo += 1
-    this.#see(this.#roots[object], record, 0)
+    this.#see(this.#roots.get(object) ?? null, record, 0)
   }
 
   async withCommit<T>(
@@ -90,9 +90,14 @@ export class ObservedMembers implements RecordObserver {
   }
 
   #isDue(isEnd: boolean): boolean {
-    const records = this.#roots.comment.records + this.#roots.user.records
+    const records = this.#recordsOfEach().reduce((sum, each) => sum + each, 0)
     if (records === 0 || this.#isWriting) return false
     return isEnd || this.#news > this.#writtenNews || records >= COUNT_AFTER_RECORDS
+  }
+
+  /** Records of each object that are not written yet. */
+  #recordsOfEach(): number[] {
+    return [...this.#roots.values()].map(({ records }) => records)
   }
 
   /** Does not fail the commit if PostgreSQL rejects the data. @returns a function to call after the commit */
@@ -102,12 +107,11 @@ export class ObservedMembers implements RecordObserver {
       if (!(await statements.lock.one(client)).isLocked) return
       this.#learn((await statements.read.all(client)) as ObservedMember[])
       const pending = this.#pending()
-      const { comment, user } = this.#roots
       if (pending.crowded.length > 0)
         await statements.collapse.run(client, { crowded: JSON.stringify(pending.crowded) })
       await statements.count.run(client, {
-        comments: comment.records,
-        users: user.records,
+        objects: [...this.#roots.keys()],
+        records: this.#recordsOfEach(),
         members: JSON.stringify(pending.members),
       })
       written = pending.written
@@ -123,7 +127,7 @@ export class ObservedMembers implements RecordObserver {
   /** Adds the fields in the table, because the limit of keys applies to those of all processes together. */
   #learn(rows: readonly ObservedMember[]): void {
     for (const { object, path, types } of rows) {
-      let at: Path | null = this.#roots[object]
+      let at = this.#roots.get(object) ?? null
       for (const name of path) at = at && this.#child(at, name)
       for (const type of types) if (at !== null) at.types |= 1 << TYPES.indexOf(type as never)
     }
@@ -145,7 +149,7 @@ export class ObservedMembers implements RecordObserver {
       }
       for (const [name, child] of at.children) walk(object, child, [...path, name])
     }
-    for (const object of ['comment', 'user'] as const) walk(object, this.#roots[object], [])
+    for (const [object, root] of this.#roots) walk(object, root, [])
     const written = () => {
       for (const [at, records] of read) {
         at.records -= records

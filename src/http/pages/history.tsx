@@ -1,5 +1,4 @@
 import type { FastifyInstance } from 'fastify'
-import type { Action } from '../../schemas/action.ts'
 import { ACTION_COLUMNS } from '../../schemas/columns.ts'
 import { sendPage } from './layout.tsx'
 import { CursorQuery, readFields } from './page-context.ts'
@@ -19,21 +18,14 @@ export function historyRoutes(app: FastifyInstance, { collabSync }: PageContext)
           Actions of users and programs. Nightly runs, continuous refresh and change notifications
           are not listed. A program chose the name after <code>says:</code> itself.
         </p>
-        <ActionsTable actions={items} />
+        <Table
+          caption="Actions, newest first"
+          empty="There are no actions."
+          rows={items}
+          columns={ACTION_COLUMNS}
+        />
         <Pager path="/history" query={{ cursor }} nextCursor={nextCursor} />
       </section>,
     )
   })
-}
-
-/** Actions, of all runs or of one run. */
-export function ActionsTable({ actions }: { actions: readonly Action[] }) {
-  return (
-    <Table
-      caption="Actions, newest first"
-      empty="There are no actions."
-      rows={actions}
-      columns={ACTION_COLUMNS}
-    />
-  )
 }

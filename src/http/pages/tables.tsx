@@ -6,6 +6,8 @@ import type { Content } from './values.tsx'
 
 export interface TableProps<Row> {
   readonly caption: string
+  /** True if the heading above the table says the same. */
+  readonly isTitled?: boolean
   /** The first one names the rows. */
   readonly columns: readonly Column<Row, Content>[]
   readonly rows: readonly Row[]
@@ -14,12 +16,12 @@ export interface TableProps<Row> {
 }
 
 /** A table. If it is wider than the window, it scrolls in its own region, which the keyboard reaches. */
-export function Table<Row>({ caption, columns, rows, empty }: TableProps<Row>) {
+export function Table<Row>({ caption, isTitled, columns, rows, empty }: TableProps<Row>) {
   if (rows.length === 0 && empty !== undefined) return <p class="soft">{empty}</p>
   return (
     <div class="scroller" role="region" aria-label={caption} tabIndex={0}>
       <table>
-        <caption>{caption}</caption>
+        <caption class={isTitled ? 'unseen' : undefined}>{caption}</caption>
         <thead>
           <tr>
             {columns.map(([head, , kind]) => (

@@ -7,8 +7,11 @@ export const addAnnotations = new Statement<null, { scopes: number }>('catalog/a
   neverNull: 'scopes',
 })
 
-/** Creates the batches for new scopes, first those of listings. */
-export const addBatches = new Statement<null, null>('catalog/add-batches')
+/** Creates the batches for new scopes, in the order of their operations, so that runs fetch them in this order. */
+export const addBatches = new Statement<{ operations: readonly string[] }, null>(
+  'catalog/add-batches',
+  { parameters: 'operations' },
+)
 
 /** Adds documents that a line names and the catalog lacks. */
 export const addDocuments = new Statement<null, null>('catalog/add-documents')
@@ -21,9 +24,6 @@ export const addOrganizations = new Statement<null, null>('catalog/add-organizat
 
 /** Adds user groups that a line names and the catalog lacks. */
 export const addUserGroups = new Statement<null, null>('catalog/add-user-groups')
-
-/** Adds the new scopes to the number of scopes ever assigned in each organization. */
-export const advanceNumbers = new Statement<null, null>('catalog/advance-numbers')
 
 /** Updates the planner's statistics of the staged scopes. */
 export const analyzeLacking = new Statement<null, null>('catalog/analyze-lacking')
@@ -43,7 +43,7 @@ export const anyOrganization = new Statement<null, { organizationId: string }>(
 /** Copies the lines of an import in COPY's text format. */
 export const copyLines = new Statement<null, null>('catalog/copy-lines')
 
-/** Counts the active scopes of the batches that this import touched. */
+/** Counts the scopes of the batches that this import touched, and those of them that are active. */
 export const countBatchScopes = new Statement<null, null>('catalog/count-batch-scopes')
 
 /** Counts the active scopes that an import lacks: in total, and for each organization of which it lacks more than ten and more than a tenth. */
@@ -242,8 +242,11 @@ export const missingFromScope = new Statement<
 /** Numbers new annotations after the existing ones of their organization, by document, so that the annotations of a document share batches. */
 export const numberAnnotations = new Statement<null, null>('catalog/number-annotations')
 
-/** Numbers the listings of new organizations, user groups and documents, in this order, after the existing ones of their organization. */
-export const numberListings = new Statement<null, null>('catalog/number-listings')
+/** Numbers the listings that each operation has of organizations, user groups and documents, in this order, after the existing ones of their organization and operation. */
+export const numberListings = new Statement<
+  { operations: readonly string[]; kinds: readonly string[] },
+  null
+>('catalog/number-listings', { parameters: 'operations kinds' })
 
 /** Reactivates scopes that a line names. Each keeps its own time of the last check, because the batch's time changed without it. */
 export const reactivate = new Statement<

@@ -7,10 +7,10 @@ export const collapse = new Statement<{ crowded: string }, null>('observed/colla
 })
 
 /** Counts the fields of records that were read, and records which are new, of another type, or absent. Only fields with is_new get a row, 2,000 at most. */
-export const count = new Statement<{ comments: number; users: number; members: string }, null>(
-  'observed/count',
-  { parameters: 'comments users members' },
-)
+export const count = new Statement<
+  { objects: readonly string[]; records: readonly number[]; members: string },
+  null
+>('observed/count', { parameters: 'objects records members' })
 
 /** Whether the caller is the one transaction that may write observed members. */
 export const lock = new Statement<null, { isLocked: boolean }>('observed/lock', {

@@ -274,7 +274,7 @@ export const takeLostPage = new Statement<
   isPrepared: true,
 })
 
-/** Annotations to poll individually, with the columns of scopes/users-of-batch, if they are in the catalog. Includes their batch, whether their last check failed, and when they were last checked individually or in a complete pass. */
+/** Annotations to poll individually, with the columns of scopes/listings-of-batch, if they are in the catalog. Includes their batch, whether their last check failed, and when they were last checked individually or in a complete pass. */
 export const threads = new Statement<
   { keys: readonly number[] },
   {

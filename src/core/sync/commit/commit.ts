@@ -5,7 +5,9 @@ import type { ScopeFailure } from '../../database/failures.ts'
 import { transaction } from '../../database/pool.ts'
 import type { Client, Database } from '../../database/pool.ts'
 import { keepCheck, setCheck } from '../../database/scopes.ts'
-import type { BatchScope, ScopeKind } from '../../database/scopes.ts'
+import { isFirstOfKind } from '../../../base/operations.ts'
+import type { ScopeKind } from '../../../base/operations.ts'
+import type { BatchScope } from '../../database/scopes.ts'
 import type { On } from '../../database/statement.ts'
 import * as failureStatements from '../../database/statements/failures.ts'
 import * as scopes from '../../database/statements/scopes.ts'
@@ -39,7 +41,7 @@ export async function commitResponses(
 ): Promise<void> {
   const { counts, claim, record } = committing
   if (results.every((result) => isPlain(result, claim))) {
-    countResults(counts, results, results)
+    countResults(committing, results, results)
     if (!(await record(database, { counts, ...end }))) throw new SupersededError()
     return
   }
@@ -96,7 +98,7 @@ export async function writeResults(
   const good = results.filter(({ scope }) => !notGood.has(scope))
   counts.scopesFailed += failures.length
   counts.scopesHeld += held.length
-  countResults(counts, results, good)
+  countResults(committing, results, good)
   await noteChecks(client, committing, { good, failed, held })
   return removals
 }
@@ -153,7 +155,7 @@ const DONE: Readonly<Record<ScopeKind, keyof Counts>> = {
 
 /** Counts unchanged records, and the scopes that succeeded. */
 function countResults(
-  counts: Counts,
+  { counts, operation }: Pick<Committing, 'counts' | 'operation'>,
   results: readonly FetchedResult[],
   good: readonly FetchedResult[],
 ): void {
@@ -164,7 +166,7 @@ function countResults(
   }
   for (const { scope } of good) {
     counts.scopesSucceeded += 1
-    counts[DONE[scope.kind]] += 1
+    if (isFirstOfKind(operation, scope.kind)) counts[DONE[scope.kind]] += 1
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Client } from '../../database/pool.ts'
-import type { ScopeKind } from '../../database/scopes.ts'
+import type { ScopeKind } from '../../../base/operations.ts'
 import type { RowOf } from '../../database/statement.ts'
 import * as held from '../../database/statements/held.ts'
 import * as users from '../../database/statements/users.ts'

@@ -1,8 +1,8 @@
+import type { UsersFilter } from '../../../base/operations.ts'
 import type { Scope } from '../../../schemas/scope.ts'
 import type { BatchScope, ScopeIds } from '../../database/scopes.ts'
 import { chunkIds } from '../../service/filters.ts'
-import type { UsersFilter } from '../../service/filters.ts'
-import { digestOfUsers } from '../record/digest.ts'
+import { digestOfListing } from '../record/digest.ts'
 import { Records } from '../record/records.ts'
 import { USERS } from '../record/user.ts'
 import { fetchListing, PART, unchanged } from './listing.ts'
@@ -20,7 +20,7 @@ export async function fetchUsers(
   const listing = await fetchListing(fetching, scope, 'users', usersFilter(scope), records)
   if (listing === null) return unchanged(scope)
   const result = records.result()
-  const contentDigest = digestOfUsers(result.records)
+  const contentDigest = digestOfListing(records.byId)
   const isSound = result.rejects.length === 0
   if (isSound && scope.contentDigest?.equals(contentDigest)) return unchanged(scope)
   return {

@@ -25,12 +25,13 @@ export function digestOfUser({ userId, texts }: UserColumns): Buffer {
 
 const LATER_NAMES = USER_COLUMN_LIST.slice(3).map(({ name }) => name)
 
-/** One digest for users, the same for any order. Sorted by UTF-16: PostgreSQL, whose order may differ, makes no such digest. */
-export function digestOfUsers(
-  users: readonly { readonly userId: string; readonly digest: Buffer }[],
-): Buffer {
-  const inOrder = [...users].sort((a, b) => (a.userId < b.userId ? -1 : 1))
-  const digests = inOrder.map(({ digest }) => digest)
+/**
+ * One digest for the records of a listing by their IDs, the same for any order. Sorted by UTF-16: PostgreSQL, whose order may
+ * differ, makes no such digest.
+ */
+export function digestOfListing(records: ReadonlyMap<string, { readonly digest: Buffer }>): Buffer {
+  const inOrder = [...records].sort(([a], [b]) => (a < b ? -1 : 1))
+  const digests = inOrder.map(([, { digest }]) => digest)
   return shortDigest(hash('sha256', Buffer.concat(digests), 'binary'))
 }
 

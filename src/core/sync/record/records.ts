@@ -36,7 +36,8 @@ export interface RecordObserver {
 /** How the items of one operation are read. */
 export interface RecordReader<Id, R> {
   readonly operation: Operation
-  readonly key: 'commentId' | 'userId'
+  /** The member with the key. */
+  readonly key: string
   /** Why an item has no usable key; null where it has one. */
   keyFault(item: unknown): string | null
   /** Reads an item with a usable key; members that cannot be stored are rejected. */

@@ -3,26 +3,14 @@ import { findRunIds } from '../../../client/run-reports.ts'
 import * as pages from '../../../core/database/statements/pages.ts'
 import { factsOfRun, statusOf } from '../../../schemas/columns.ts'
 import type { RunDetails } from '../../../schemas/run.ts'
-import {
-  counted,
-  describeCounts,
-  describeHeld,
-  describeKept,
-  describeRejected,
-  describeRemoval,
-  listingName,
-  NO_WORKER,
-  RUN_COUNTS,
-  shortId,
-} from '../../../schemas/format.ts'
+import { sectionsOf } from '../../../schemas/sections.ts'
+import { counted, describeCounts, NO_WORKER, RUN_COUNTS, shortId } from '../../../schemas/format.ts'
 import { ActionButton, Card, Sentence } from '../elements.tsx'
-import { ActionsTable } from '../history.tsx'
 import { noSuchRun } from '../../problem.ts'
 import { sendPage } from '../layout.tsx'
 import type { PageContext } from '../page-context.ts'
-import { ThingLink } from '../things/thing-link.tsx'
 import { Facts, Shown } from '../values.tsx'
-import { Failures, Progress, ResolvedBy, Slowness } from './run-parts.tsx'
+import { Progress, ResolvedBy, SectionCard, Slowness } from './run-parts.tsx'
 
 const SLOWEST_SHOWN = 10
 
@@ -101,36 +89,10 @@ async function runContent({ database }: PageContext, run: RunDetails) {
           requested.
         </p>
       )}
-      {run.failuresByCause.length > 0 && <Failures run={run} />}
-      {run.heldWaiting > 0 && (
-        <p class="notice warn">
-          {describeHeld(run.held)} <a href={`/held?run=${run.runId}`}>Review the removals</a>
-        </p>
-      )}
-      {run.refused.listings > 0 && (
-        <Card title={`Refused removals: ${describeKept(run.refused)}`}>
-          {run.refused.first.map((one) => (
-            <p key={one.heldId}>
-              <ThingLink ids={one}>{listingName(one)}</ThingLink>: {describeRemoval(one)}
-            </p>
-          ))}
-          {run.refused.listings > run.refused.first.length && (
-            <p>and {counted(run.refused.listings - run.refused.first.length, 'other listing')}</p>
-          )}
-        </Card>
-      )}
-      {run.rejected > 0 && (
-        <p class="notice warn">
-          The run rejected {describeRejected(run.recordsRejected, run.fieldsRejected)}.{' '}
-          <a href={`/held?run=${run.runId}#rejected`}>See why</a>
-        </p>
-      )}
+      {sectionsOf(run).map((section) => (
+        <SectionCard key={section.title} section={section} run={run.runId} />
+      ))}
       <RunResults run={run} />
-      {run.actions.some(({ action }) => action !== 'run_requested') && (
-        <Card title="Actions">
-          <ActionsTable actions={run.actions} />
-        </Card>
-      )}
       {run.calls > 0 && <Slowness run={run} slowest={slowest} />}
     </>
   )

@@ -1,9 +1,10 @@
-import { CAUSE_COLUMNS, runs } from '../../../schemas/columns.ts'
+import { runs } from '../../../schemas/columns.ts'
 import type { Run, RunDetails } from '../../../schemas/run.ts'
 import { scopesDone, scopesInAll } from '../../../schemas/run.ts'
+import type { Section } from '../../../schemas/sections.ts'
 import type { RowOf } from '../../../core/database/statement.ts'
 import type { slowestOrganizations } from '../../../core/database/statements/pages.ts'
-import { count, counted, duration, nothingToRetry, RUN_TIMES } from '../../../schemas/format.ts'
+import { count, duration, RUN_TIMES } from '../../../schemas/format.ts'
 import { ActionButton, Card } from '../elements.tsx'
 import { Table } from '../tables.tsx'
 import { Facts, Shown } from '../values.tsx'
@@ -52,38 +53,30 @@ export function Slowness({
   )
 }
 
-/** Failures by cause, the most frequent first, with their state and a button that retries those that still fail. */
-export function Failures({ run }: { run: RunDetails }) {
-  const { failing } = run.failuresByState
+/** A section of what is shown of a run, with the links and buttons of its steps. */
+export function SectionCard({ section, run }: { section: Section; run: string }) {
+  const { title, list, lines = [], steps = [] } = section
   return (
-    <Card
-      title="Failures by cause"
-      beside={
-        run.finishedAt !== null &&
-        failing > 0 && (
-          <ActionButton
-            action="retry"
-            fields={{ run: run.runId }}
-            words={`Retry the ${counted(failing, 'scope')} that still ${failing === 1 ? 'fails' : 'fail'}`}
-            kind="primary"
-          />
-        )
-      }
-    >
-      <Table
-        caption="Failed scopes; everything else was written"
-        rows={run.failuresByCause}
-        columns={CAUSE_COLUMNS}
-      />
-      {run.finishedAt !== null && failing === 0 && <p>{nothingToRetry(run)}</p>}
-      {run.retriedBy.length > 0 && (
-        <p>
-          Retried by <Shown of={runs(run.retriedBy)} />
+    <Card title={title}>
+      {list?.((columns, rows) => (
+        <Table isTitled caption={title} rows={rows} columns={columns} />
+      ))}
+      {lines.map((line, place) => (
+        <p key={place}>
+          <Shown of={line} />
         </p>
+      ))}
+      {steps.map(({ words, path, action }) =>
+        action === undefined ? (
+          path && (
+            <p key={words}>
+              <a href={path}>{words}</a>
+            </p>
+          )
+        ) : (
+          <ActionButton key={words} action={action} fields={{ run }} words={words} kind="primary" />
+        ),
       )}
-      <p>
-        <a href={`/runs/${run.runId}/failures`}>All failed scopes</a>
-      </p>
     </Card>
   )
 }

@@ -4,12 +4,13 @@ import {
   beneathColumns,
   COMMENT_COUNT,
   CONTENTS,
+  eventOf,
   factsOfThing,
-  runs,
+  reasonsOf,
   stateOf,
 } from '../../../schemas/columns.ts'
 import { KIND_NAMES, ownId, parentOf, ThingRequestSchema } from '../../../schemas/thing.ts'
-import type { LifeEntry, Thing, ThingAction, ThingIds, Words } from '../../../schemas/thing.ts'
+import type { Thing, ThingAction, ThingIds, Words } from '../../../schemas/thing.ts'
 import { ANNOTATIONS_TOO } from '../actions/actions.ts'
 import { ProblemError } from '../../problem.ts'
 import { ActionButton, Badge, Card, ForOperators, HiddenFields, Time } from '../elements.tsx'
@@ -44,16 +45,11 @@ export function thingRoutes(app: FastifyInstance, { collabSync }: PageContext): 
         <nav aria-label="Path">
           <Path to={ids} />
         </nav>
-        {thing.isErasing && (
-          <p class="notice warn">
-            An erasure is in progress. This page can still show texts that it has not rewritten yet.
-          </p>
-        )}
         <Stored thing={thing} />
         {kind !== 'comment' && <Holds thing={thing} pager={pager} />}
         <Card title="History" id="life">
           {life.items.length === 0 && <p class="soft">No event is stored.</p>}
-          <Timeline of={life.items} organizationId={ids.organizationId} />
+          <Timeline of={thing} />
           <Pager {...pager} cursorName="lifeCursor" anchor="life" nextCursor={life.nextCursor} />
         </Card>
         {record !== null && (
@@ -104,28 +100,20 @@ const BUTTONS: Readonly<Record<ThingAction, string>> = {
 
 /** Why the object is here or gone, its last check, its facts, and its actions. */
 function Stored({ thing }: { thing: Thing }) {
-  const { kind, ids, why, checked, removal } = thing
+  const { kind, ids } = thing
+  const [reason, ...others] = reasonsOf(thing)
   // Comments are fetched with their annotation, users with their organization.
   const fetched = kind === 'comment' || kind === 'user' ? (parentOf(ids) ?? ids) : ids
   return (
     <Card title="Why it is here or gone">
       <p class="lead">
-        {why.sentence} <ByRun runId={why.runId} />
+        <Shown of={reason} />
       </p>
-      {removal !== null && kind !== 'user' && (
-        <p class="notice">
-          {removal.sentence} <ByRun runId={removal.runId} />
+      {others.map((each, place) => (
+        <p key={place} class="notice">
+          <Shown of={each} />
         </p>
-      )}
-      <p>
-        {checked.sentence} <ByRun runId={checked.runId} />{' '}
-        {checked.failing !== null && (
-          <>
-            {checked.failing} <ByRun runId={checked.failingRunId} />{' '}
-          </>
-        )}
-        Next check: {checked.next}
-      </p>
+      ))}
       <Facts of={[...factsOfThing(thing), ['ID', { code: ownId(kind, ids) }]]} />
       <div class="row">
         {thing.actions.map((action) => (
@@ -199,36 +187,19 @@ function Holds({
 }
 
 /** The history of an object: each event with its time, run, user, scope and changed words. */
-function Timeline({ of, organizationId }: { of: LifeEntry[]; organizationId: string }) {
+function Timeline({ of }: { of: Thing }) {
   return (
     <ol class="timeline">
-      {of.map(({ at, sentence, runId, user, place, diff }, position) => (
+      {of.life.items.map((event, position) => (
         <li key={position}>
-          <Time at={at} />
+          <Time at={event.at} />
           <p>
-            {sentence}{' '}
-            {user && (
-              <ThingLink ids={{ organizationId, userId: user.userId }}>
-                {user.name ?? user.userId}
-              </ThingLink>
-            )}{' '}
-            {place && <ThingLink ids={place} />} <ByRun runId={runId} />
+            <Shown of={eventOf(event, of)} /> {event.place && <ThingLink ids={event.place} />}
           </p>
-          {diff && <blockquote class="words">{diff.map(Marked)}</blockquote>}
+          {event.diff && <blockquote class="words">{event.diff.map(Marked)}</blockquote>}
         </li>
       ))}
     </ol>
-  )
-}
-
-/** A link to the run that found a change, if there is one. */
-function ByRun({ runId }: { runId: string | null }) {
-  return (
-    runId && (
-      <span class="soft">
-        (<Shown of={runs([runId])} />)
-      </span>
-    )
   )
 }
 

@@ -1,7 +1,7 @@
--- The listings of a users batch: those of the organization, of user groups and of documents. Each has the IDs for the
+-- The listings of a batch: those of the organization, of user groups and of documents. Each has the IDs for the
 -- call and facts about its last stored response. key is internal, scope_no is the position in the batch, record_count
 -- the number of live records. has_rows is false if nothing was ever stored for it: rows are stored for a listing that
--- contained users, and for one whose last response was stored completely. has_own_check is true if its check time
+-- contained records, and for one whose last response was stored completely. has_own_check is true if its check time
 -- differs from its batch's, is_failing if its last check failed.
 -- Params: $1 batchKey.
 -- Never null: kind, key, scope_no, organization_key, organization_id, record_count, has_rows, has_own_check, is_failing.

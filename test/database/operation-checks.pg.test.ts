@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest'
+import { OPERATION_NAMES, OPERATIONS } from '../../src/base/operations.ts'
+import { createTestDatabase } from '../helpers/database.ts'
+
+/** Values that PostgreSQL allows: a migration must add those of a new operation. */
+
+const { pool } = await createTestDatabase()
+const records = OPERATION_NAMES.map((operation) => OPERATIONS[operation].record)
+const listed = OPERATION_NAMES.filter((operation) =>
+  OPERATIONS[operation].kinds.some((kind: string) => kind !== 'annotation'),
+)
+
+test.each([
+  ['collab_store.batches', 'operation', OPERATION_NAMES],
+  ['collab_store.listings', 'operation', listed],
+  ['collab_store.observed_records', 'object', records],
+  ['collab_store.observed_members', 'object', records],
+  ['sync.member_changes', 'object', records],
+])('the CHECK of %s.%s names what src/base/operations.ts does', async (table, column, names) => {
+  const { rows } = await pool.query<{ definition: string }>(
+    `select pg_get_constraintdef(c.oid) as definition
+    from pg_constraint c
+    join pg_attribute a on a.attrelid = c.conrelid and a.attnum = any(c.conkey)
+    where c.conrelid = $1::regclass and a.attname = $2 and c.contype = 'c'`,
+    [table, column],
+  )
+  const allowed = rows.flatMap(({ definition }) =>
+    [...definition.matchAll(/'(\w+)'/g)].map(([, name]) => name),
+  )
+  expect(new Set(allowed)).toEqual(new Set(names))
+})
+
+test('the records of every operation have a row in which they are counted', async () => {
+  const { rows } = await pool.query('select object from collab_store.observed_records')
+  expect(new Set(rows.map(({ object }) => object))).toEqual(new Set(records))
+})
