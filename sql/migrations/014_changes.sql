@@ -17,8 +17,6 @@ create table collab_store.changes (
 create index changes_xid on collab_store.changes (xid);
 -- The run of a change is found by time, for a few changes of one object at a time
 -- (docs/decisions/2026-11-26-evidence.md).
-create index changes_at on collab_store.changes using brin (at);
--- Finds the changes of one object around the time of an event.
 create index changes_of_object on collab_store.changes (object, at);
 create index changes_of_catalog on collab_store.changes (object, number)
 where change in ('added', 'removed', 'restored') and object in ('organization', 'document', 'annotation', 'user_group');
