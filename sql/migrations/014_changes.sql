@@ -31,7 +31,7 @@ comment on column collab_store.changes.change is 'Kind of change.';
 comment on column collab_store.changes.keys is 'organization_key for organizations and users, document_key for documents and their users, annotation_key for annotations and comments, user_group_key for user groups and their members.';
 comment on column collab_store.changes.comment_ids is 'The service''s commentIds; null except for comments.';
 comment on column collab_store.changes.persons is 'users.person; null except for users. Contains no user IDs.';
-comment on index collab_store.changes_at is 'Changes of a few days. Finds the run of a change.';
+comment on index collab_store.changes_of_object is 'Changes of one object, by time. Finds the run of a change.';
 comment on index collab_store.changes_of_catalog is 'When objects entered and left the catalog.';
 
 create table collab_store.changes_pruned (
