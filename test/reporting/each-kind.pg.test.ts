@@ -68,8 +68,8 @@ test.each(['organization', 'group', 'document', 'annotation'] as const satisfies
     const before = await counts(of)
     const expectMore = async (more: typeof GOOD, lastRun?: RunRow) => {
       const now = await counts(of, lastRun)
-      const added = mapEach(now, (name, by, n) => n - (before[name]?.[by] ?? 0))
-      expect(added).toEqual(mapEach(now, (name) => more[name as keyof typeof GOOD]))
+      const added = mapEach(now, (by, name, n) => n - (before[by]?.[name] ?? 0))
+      expect(added).toEqual(mapEach(now, (_, name) => more[name as keyof typeof GOOD]))
     }
 
     await load(of.line)
@@ -102,6 +102,7 @@ async function load(line: CatalogLine): Promise<void> {
   await importCatalog(live.database.pool, listSource('test', [line]), { prune: null })
 }
 
+/** The numbers of scopes, by what counts them. */
 type Counts = Record<string, Record<string, number>>
 
 /** Each number of scopes like this one, by what counts it. @param lastRun whose failed scopes are to be retried */
@@ -140,44 +141,27 @@ async function counts({ operation, level }: Listed, lastRun?: RunRow): Promise<C
   const onPage = (name: 'scopes' | 'failing' | 'overdue' | 'neverChecked' | 'stale') =>
     items.reduce((sum, organization) => sum + organization[name], 0)
   return {
-    scopes: {
-      checks: checks.scopes,
-      freshness: freshness.scopes,
-      coverage: coverage.scopes,
-      page: onPage('scopes'),
+    checks,
+    failingScopes,
+    attention,
+    freshness,
+    coverage,
+    page: {
+      scopes: onPage('scopes'),
+      failing: onPage('failing'),
+      overdue: onPage('overdue'),
+      never: onPage('neverChecked'),
+      stale: onPage('stale'),
     },
-    failing: {
-      checks: checks.failing,
-      failingScopes: failingScopes.failing,
-      attention: attention.failing,
-      freshness: freshness.failing,
-      coverage: coverage.failing,
-      page: onPage('failing'),
-      retry: await retried(lastRun),
-    },
-    overdue: { checks: checks.overdue, page: onPage('overdue') },
-    never: {
-      checks: checks.never,
-      attention: attention.never,
-      freshness: freshness.never,
-      coverage: coverage.never,
-      page: onPage('neverChecked'),
-    },
-    stale: {
-      checks: checks.stale,
-      freshness: freshness.stale,
-      coverage: coverage.stale,
-      page: onPage('stale'),
-    },
-    away: { coverage: coverage.away },
-  }
+    retry: { failing: await retried(lastRun) },
+  } as Counts
 }
 
-function mapEach(of: Counts, numberOf: (name: string, by: string, n: number) => number): Counts {
+function mapEach(of: Counts, numberOf: (by: string, name: string, n: number) => number): Counts {
   return Object.fromEntries(
-    Object.entries(of).map(([name, each]) => [
-      name,
-      Object.fromEntries(Object.entries(each).map(([by, n]) => [by, numberOf(name, by, n)])),
+    Object.entries(of).map(([by, each]) => [
+      by,
+      Object.fromEntries(Object.entries(each).map(([name, n]) => [name, numberOf(by, name, n)])),
     ]),
   )
 }
