@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { jobs } from '../../jobs/index.ts'
 import { removeFromCatalog } from '../../src/features/catalog/change.ts'
 import { importCatalog } from '../../src/features/catalog/import.ts'
 import { listSource } from '../../src/features/catalog/lines.ts'
@@ -410,6 +411,20 @@ describe('what fails', () => {
     const [state] = await it.rows('select reason from sync.refresh_state')
     expect(state?.reason).toContain('seems to be unavailable')
   })
+})
+
+test('the nightly run leaves out the operations that refresh polls, if it polls any', async () => {
+  const it = await opened()
+  const scopeOfNight = async (app: App) => {
+    const started = await jobs['start-nightly-run'](app, { data: {}, requestKey: null } as never)
+    const { runId } = started as { runId: string }
+    const [run] = await it.rows('select scope from sync.runs where run_id = $1', runId)
+    await it.rows('delete from sync.runs where run_id = $1', runId)
+    return run?.scope
+  }
+  expect(await scopeOfNight(it.app)).toEqual({ operations: ['users'] })
+  await setDefinitions(it.pool, PROMISE)
+  expect(await scopeOfNight(await it.openApp({}))).toEqual({})
 })
 
 test('a day of refresh is a run that adds up and is settled when the next day has begun', async () => {
