@@ -78,8 +78,7 @@ comment on column collab_store.documents.active is 'False once the catalog no lo
 comment on column collab_store.documents.document_id is 'The service''s documentId.';
 comment on column collab_store.documents.name is 'As in organizations.';
 
--- What is known of the check of an annotation's comments is in the annotation's row: in a row of its own it takes twice
--- the time to read and 1.7 times the WAL of a first load (docs/decisions/2026-11-28-listings.md).
+-- The check of an annotation's comments is in the annotation's row (docs/decisions/2026-11-28-listings.md).
 create table collab_store.listings (
   batch_key integer not null references collab_store.batches,
   scope_key integer not null,
@@ -114,9 +113,8 @@ comment on column collab_store.listings.body_digest is 'Digest of the body of th
 comment on column collab_store.listings.content_digest is 'Digest of the records of the last stored response, independent of their order.';
 comment on index collab_store.listings_own_check is 'Scopes whose last successful check differs from their batch''s.';
 
--- The most requested facts of a thread (first_comment_at to authors) are stored here in the transaction that changes
--- its comments, because computing them for 5,000,000 comments takes too long. collab_store.thread_facts() computes
--- them.
+-- The most requested facts of a thread (first_comment_at to authors) are stored in the transaction that changes its
+-- comments, because reports would wait too long for collab_store.thread_facts().
 create table collab_store.annotations (
   annotation_key integer generated always as identity primary key,
   document_key integer not null references collab_store.documents,
@@ -163,8 +161,7 @@ comment on column collab_store.annotations.failing_since is 'As in listings.';
 comment on index collab_store.annotations_own_check is 'Scopes whose last successful check differs from their batch''s.';
 comment on index collab_store.annotations_not_in_catalog is 'Annotations that left the catalog.';
 
--- A trigger keeps the sum correct whichever statement writes to annotations. It fires per statement, not per row.
--- Transactions that change comment counts have already locked the batch, so the trigger does not wait.
+-- Keeps the sum correct whichever statement writes to annotations. Its transaction has already locked the batch.
 create function collab_store.add_up_comments() returns trigger
 language plpgsql
 as $$

@@ -63,14 +63,12 @@ export function inWordsOfCommand(words: Readonly<Record<string, string>>) {
 /** Checks a request without PostgreSQL. @throws UsageError naming the wrong option */
 export function checkRequest(options: RequestOptions): void {
   const scope = scopeOf(options)
-  if (options.add && scope.organizationIds === undefined) {
+  if (options.add && scope.organizationIds === undefined)
     throw new UsageError('--add needs --organization.')
-  }
-  if (options.failedOf !== undefined && (options.failing || Object.keys(scope).length > 0)) {
+  if (options.failedOf !== undefined && (options.failing || Object.keys(scope).length > 0))
     throw new UsageError(
       '--failed-of cannot be combined with a scope or --failing: it uses the scope of that run.',
     )
-  }
 }
 
 /** The run that the options request. @throws UsageError naming the wrong option or run */
@@ -91,21 +89,18 @@ export async function requestOf(database: Database, options: RequestOptions): Pr
 /** Finds a run by its ID or at least its first six digits. @param name of the argument or option @throws UsageError if there is no such run, or several */
 export async function findRun(database: Database, text: string, name = 'RUN'): Promise<string> {
   const found = await findRunIds(database, text)
-  if (found === null) {
+  if (found === null)
     throw new UsageError(
       `${name} must be the ID of a run, or at least its first ${RUN_DIGITS_MIN} digits, not ${JSON.stringify(text)}. List the runs with: collab-sync status`,
     )
-  }
   const [run, ...others] = found
-  if (run === undefined) {
+  if (run === undefined)
     throw new UsageError(
       `There is no run ${JSON.stringify(text)}. List the runs with: collab-sync status`,
     )
-  }
-  if (others.length > 0) {
+  if (others.length > 0)
     throw new UsageError(
       `Several runs begin with ${JSON.stringify(text)}: give more digits. They are ${found.join(', ')}.`,
     )
-  }
   return run
 }

@@ -62,8 +62,7 @@ function collectNumber(value: string, before: number[] = []): number[] {
 /** Parses the number of a comment. */
 export function wholeNumber(value: string): number {
   const number = Number(value)
-  if (!/^-?\d+$/.test(value) || !Number.isSafeInteger(number)) {
+  if (!/^-?\d+$/.test(value) || !Number.isSafeInteger(number))
     throw new InvalidArgumentError('It must be a whole number within 2^53 - 1.')
-  }
   return number
 }

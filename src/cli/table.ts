@@ -28,21 +28,11 @@ export function table<Row>(columns: Columns<Row>, rows: readonly Row[]): string 
   return indent(built.toString())
 }
 
+/** The names of cli-table3 for the lines of a table. */
+const RULES =
+  'top top-mid top-left top-right bottom bottom-mid bottom-left bottom-right left left-mid mid mid-mid right right-mid'
 const NO_RULES = {
-  top: '',
-  'top-mid': '',
-  'top-left': '',
-  'top-right': '',
-  bottom: '',
-  'bottom-mid': '',
-  'bottom-left': '',
-  'bottom-right': '',
-  left: '',
-  'left-mid': '',
-  mid: '',
-  'mid-mid': '',
-  right: '',
-  'right-mid': '',
+  ...Object.fromEntries(RULES.split(' ').map((rule) => [rule, ''])),
   middle: '  ',
 }
 

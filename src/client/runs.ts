@@ -44,9 +44,8 @@ const DELIVERY_MS = 5_000
  */
 export async function failedOf(database: Database, runId: string): Promise<ScopesRequest> {
   const { scope, finishedAt } = await requireRun(database, runId)
-  if (finishedAt === null) {
+  if (finishedAt === null)
     throw new UsageError(`Run ${runId} is still in progress: wait for its end.`)
-  }
   return { scope, failedOf: runId }
 }
 
@@ -78,9 +77,8 @@ export async function startOnce(
 /** Returns the run that the same key made. */
 async function known(database: Database, runId: string, request: ScopesRequest) {
   const run = await readRun(database, runId)
-  if (run !== null && canonical(run) !== canonical(request)) {
+  if (run !== null && canonical(run) !== canonical(request))
     throw new UsageError(`idempotencyKey was used for another request before, by run ${runId}.`)
-  }
   return { runId, isNew: false, isDelivered: true }
 }
 

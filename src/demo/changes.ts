@@ -100,9 +100,6 @@ function commentIn(list: readonly Comment[], commentId: number, place: Place): C
 
 /** Above every ordinary id: the one of 2^53-1 has nothing above it. */
 function freeCommentId(comments: readonly Comment[]): number {
-  let highest = 99_990
-  for (const { commentId } of comments) {
-    if (commentId < Number.MAX_SAFE_INTEGER) highest = Math.max(highest, commentId)
-  }
-  return highest + 10
+  const ids = comments.map(({ commentId }) => commentId)
+  return Math.max(99_990, ...ids.filter((id) => id < Number.MAX_SAFE_INTEGER)) + 10
 }

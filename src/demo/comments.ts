@@ -112,9 +112,8 @@ function makeVoice(comment: Comment): void {
 function author(plan: CommentsPlan, spot: Spot, users: readonly number[], random: Random): User {
   const draw = random.next()
   if (draw < 0.02 || users.length === 0) return generatedGhost(plan, spot.organization)
-  if (draw < 0.05 && hasGuest(spot.document)) {
+  if (draw < 0.05 && hasGuest(spot.document))
     return generatedGuest(plan, spot.organization, spot.document)
-  }
   // Squared, so that a few people write most comments.
   const index = users[Math.floor(random.next() ** 2 * users.length)] as number
   return summary(generatedUser(plan, spot.organization, index))

@@ -136,10 +136,10 @@ export function describeKept({ listings, people }: Pick<Held, 'listings' | 'peop
 export function describeRejected(records: number, fields: number): string {
   const stored = fields === 1 ? 'a stored record' : 'stored records'
   const parts = [
-    ...(records > 0 ? [counted(records, 'record')] : []),
-    ...(fields > 0 ? [`${counted(fields, 'field')} of ${stored}`] : []),
+    records > 0 && counted(records, 'record'),
+    fields > 0 && `${counted(fields, 'field')} of ${stored}`,
   ]
-  return parts.join(' and ')
+  return parts.filter(Boolean).join(' and ')
 }
 
 /** The kind of a rejected record. */
@@ -239,12 +239,11 @@ export const FAILURE_STATES: Readonly<Record<Failure['state'], string>> = {
 
 /** Describes failed scopes: `3 still failing, 2 resolved, 1 left the catalog`. */
 export function describeStates({ failing, resolved, leftCatalog }: FailuresByState): string {
-  const states = [
+  return nonZero([
     [failing, FAILURE_STATES.failing],
     [resolved, FAILURE_STATES.resolved],
     [leftCatalog, FAILURE_STATES.left_catalog],
-  ] as const
-  return states.flatMap(([n, words]) => (n > 0 ? [`${count(n)} ${words}`] : [])).join(', ')
+  ])
 }
 
 /** Why a run without failing scopes cannot be retried. */
@@ -292,14 +291,14 @@ function twoDigits(n: number): string {
 /** Stale scopes by reason: `3 failing, 20 never checked`. */
 export function describeStale(freshness: Freshness): string {
   const { failing, notTried, tooOld, uncheckedSinceStop } = freshness
-  const parts = [
+  return nonZero([
     [failing, 'failing'],
     [notTried, 'never checked'],
     [tooOld, 'not checked within FRESHNESS_PROMISE'],
     [uncheckedSinceStop, 'not checked since a full run was stopped'],
-  ] as const
-  return parts
-    .filter(([scopes]) => scopes > 0)
-    .map(([scopes, why]) => `${count(scopes)} ${why}`)
-    .join(', ')
+  ])
+}
+
+function nonZero(counts: readonly (readonly [n: number, words: string])[]): string {
+  return counts.flatMap(([n, words]) => (n > 0 ? [`${count(n)} ${words}`] : [])).join(', ')
 }

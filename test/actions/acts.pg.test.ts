@@ -28,7 +28,7 @@ beforeEach(async () => {
 })
 
 async function query(text: string) {
-  return (await live.database.pool.query(text)).rows
+  return await live.rows(text)
 }
 
 async function listed(): Promise<string[]> {

@@ -30,14 +30,14 @@ beforeEach(() =>
   live.database.pool.query('truncate sync.actions; truncate sync.runs, sync.schedule cascade'),
 )
 
-async function ask(name: string, method: string, url: string, payload?: object) {
+async function ask(
+  name: string,
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE',
+  url: string,
+  payload?: object,
+) {
   const headers = { authorization: `Bearer ${tokens[name]}` }
-  const response = await server.app.inject({
-    method: method as 'GET',
-    url,
-    headers,
-    ...(payload && { payload }),
-  })
+  const response = await server.app.inject({ method, url, headers, ...(payload && { payload }) })
   expect(response.statusCode, `${method} ${url} ${response.body}`).toBeLessThan(400)
   return response
 }
@@ -50,7 +50,7 @@ async function run(...args: string[]): Promise<string> {
 
 /** What is listed, the oldest first: who, what and to what. */
 async function listed(): Promise<string[]> {
-  const { rows } = await live.database.pool.query(
+  const rows = await live.rows(
     `select concat_ws(' | ', by, action, target, reason) as text from sync.actions order by action_id`,
   )
   return rows.map(({ text }) => text)

@@ -9,8 +9,7 @@ import { catalogLines } from '../../src/demo/catalog.ts'
 import { describeStale } from '../../src/schemas/format.ts'
 import { buildCommand } from '../cli/built-command.ts'
 import { openLive } from '../helpers/live.ts'
-import { BEARER, unlistened } from '../http/served.ts'
-import { askPages, wordsOf } from '../pages/open-pages.ts'
+import { askPages } from '../pages/open-pages.ts'
 import { hostileComments } from '../pages/hostile.ts'
 import type { FaultRule } from '../service/faults.ts'
 
@@ -20,13 +19,7 @@ const live = await openLive('none', { settings: { SYNC_RETRIES: '0' } })
 const command = await buildCommand()
 // As `schedule remove` does, since no worker starts.
 await live.database.pool.query('insert into sync.schedule (cron) values (null)')
-const { url, apiKey, authToken } = live.standIn
-const settings: Record<string, string> = {
-  DATABASE_URL: live.database.url,
-  COLLAB_API_URL: url,
-  COLLAB_API_KEY: apiKey,
-  COLLAB_AUTH_TOKEN: authToken,
-}
+const settings = live.environment
 const [first, second] = [...live.world.organizationIds()] as [string, string]
 
 const lines = () => [...catalogLines(live.world)]
@@ -89,8 +82,8 @@ test('a held import waits, shows what it lacks, and after a refusal says what ap
   const shown: object[] = []
   for (let cursor: string | null = ''; cursor !== null;) {
     const page = cursor === '' ? [] : ['--cursor', cursor]
-    const args = ['catalog', 'show', '--json', '--limit', '20', ...page]
-    const document = JSON.parse((await command.run(args, settings)).stdout)
+    const args = ['catalog', 'show', '--limit', '20', ...page]
+    const { document } = await command.json(args, settings)
     shown.push(...document.lacking.items)
     cursor = document.lacking.nextCursor
   }
@@ -131,16 +124,11 @@ test('a refused token makes all scopes stale, and everything says why', async ()
 
   const app = await live.openApp()
   const pages = await askPages(app)
-  expect(wordsOf(await pages.get('/'))).toContain(
-    `${scopes} of ${scopes} scopes are stale: ${why}.`,
-  )
-  await pages.close()
+  expect(await pages.words('/')).toContain(`${scopes} of ${scopes} scopes are stale: ${why}.`)
   expect((await command.run(['status'], settings)).stdout).toContain(`${stale} stale (${why})`)
-  const server = await unlistened(app)
-  const answer = await server.app.inject({ url: '/v1/freshness', headers: BEARER })
-  expect(answer.json()).toMatchObject({ stale, failing, tooOld, uncheckedSinceStop })
-  await server.app.close()
-  const { rows } = await live.database.pool.query(
+  const answer = await pages.get('/v1/freshness')
+  expect(JSON.parse(answer.text)).toMatchObject({ stale, failing, tooOld, uncheckedSinceStop })
+  const rows = await live.rows(
     'select count(*)::int as stale from reporting.freshness where is_stale',
   )
   expect(rows).toEqual([{ stale }])

@@ -17,8 +17,7 @@ import type { BuiltCommand } from '../cli/built-command.ts'
 import { ageChecks } from '../helpers/age-checks.ts'
 import { endDirectly } from '../helpers/direct-run.ts'
 import { openLive } from '../helpers/live.ts'
-import { BEARER, unlistened } from '../http/served.ts'
-import { askPages, wordsOf } from '../pages/open-pages.ts'
+import { askPages } from '../pages/open-pages.ts'
 import { hostileComments } from '../pages/hostile.ts'
 import type { FaultRule } from '../service/faults.ts'
 import { samplesIn } from '../telemetry/exposition.ts'
@@ -252,14 +251,12 @@ describe('at one state', () => {
     expect(rows.map(({ kind }) => kind)).toEqual(['failing', 'catalog_failed', 'held', 'rejected'])
     const settings = { DATABASE_URL: live.database.url }
     const { stdout: status } = await command.run(['status'], settings)
-    const { stdout: json } = await command.run(['status', '--json'], settings)
-    expect(JSON.parse(json).attention).toEqual(JSON.parse(JSON.stringify(rows)))
+    const { document } = await command.json(['status'], settings)
+    expect(document.attention).toEqual(JSON.parse(JSON.stringify(rows)))
 
-    const app = await live.openApp()
-    const pages = await askPages(app)
-    const overview = wordsOf(await pages.get('/'))
-    const server = await unlistened(app)
-    const get = async (url: string) => (await server.app.inject({ url, headers: BEARER })).body
+    const pages = await askPages(await live.openApp())
+    const overview = await pages.words('/')
+    const get = async (url: string) => (await pages.get(url)).text
     const metrics = new Map(
       samplesIn(await get('/metrics'))
         .filter(({ name }) => name === 'collab_sync_attention')
@@ -305,8 +302,6 @@ describe('at one state', () => {
       cursor = `&cursor=${page.nextCursor}`
     }
     expect(paged).toEqual(whole.items)
-    await pages.close()
-    await server.app.close()
   })
 
   test('collab_reader sees it without words of others', async () => {

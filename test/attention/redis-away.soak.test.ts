@@ -70,8 +70,6 @@ test.skipIf(isMissing('redis'))(
     vi.restoreAllMocks()
     redis.wake()
     expect(await settled(live.database, runId)).toMatchObject({ status: 'succeeded' })
-    await command.remove()
-    await pages.close()
     await worker.stop()
   },
 )

@@ -11,7 +11,7 @@ import { createTestDatabase } from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'
 import { openLive } from '../helpers/live.ts'
 import { askPages, wordsOf } from '../pages/open-pages.ts'
-import { annotation, group, LINES, sourceOf } from './ninety-scopes.ts'
+import { annotation, group, LINES, sourceOf, STAMPS } from './ninety-scopes.ts'
 
 let database: TestDatabase
 beforeEach(async () => {
@@ -24,15 +24,8 @@ function load(lines: Iterable<CatalogLine>, options: { acceptsAll?: boolean } = 
   return importCatalog(database.pool, sourceOf(lines), { prune: true, redaction, ...options })
 }
 
-/** Where every row of the catalog lies, by whom it was written, and whether it is active. */
 async function stamps(): Promise<unknown[]> {
-  const { rows } = await database.pool.query({
-    text: ['organizations', 'documents', 'annotations', 'user_groups', 'batches']
-      .map((table) => `select '${table}' as t, ctid::text, xmin::text from collab_store.${table}`)
-      .join(' union all '),
-    rowMode: 'array',
-  })
-  return rows.toSorted()
+  return (await database.pool.query(STAMPS)).rows
 }
 
 async function active(): Promise<number> {
@@ -105,11 +98,9 @@ describe('an import that lacks more than a tenth, and more than ten', () => {
   })
 
   test('of one organization is held too', async () => {
-    await load([...LINES, ...Array.from({ length: 400 }, (_, n) => annotation(n, 'large'))])
-    const kept = [
-      ...LINES.slice(9),
-      ...Array.from({ length: 400 }, (_, n) => annotation(n, 'large')),
-    ]
+    const large = Array.from({ length: 400 }, (_, n) => annotation(n, 'large'))
+    await load([...LINES, ...large])
+    const kept = [...LINES.slice(9), ...large]
     expect(await load(kept)).toMatchObject({ held: null, annotations: { deactivated: 9 } })
     const fewer = kept.filter(({ annotationId }, n) => n > 10 || annotationId === undefined)
     expect(await load(fewer)).toMatchObject({

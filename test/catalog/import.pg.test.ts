@@ -9,6 +9,7 @@ import { readNameRedaction } from '../../src/features/privacy/rules.ts'
 import { createTestDatabase } from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'
 import { until } from '../helpers/until.ts'
+import { STAMPS } from './ninety-scopes.ts'
 
 let database: TestDatabase
 beforeEach(async () => {
@@ -412,26 +413,16 @@ const CATALOG = `
   union all select concat_ws('/', organization_id, document_id, annotation_id), active from collab.annotations
   union all select organization_id || '#' || organization_user_group_id, active from collab.user_groups`
 
-/** Where every row lies and which transaction wrote it: any write shows. */
-const STAMPS = ['organizations', 'batches', 'documents', 'annotations', 'user_groups', 'listings']
-  .map((table) => `select '${table}', ctid::text, xmin::text from collab_store.${table}`)
-  .join(' union all ')
-
 /** Every scope has a place of its own in a batch of its organization, numbers have no gap, counts are right. */
 async function expectConsistent(): Promise<void> {
   const faults = await rowsOf(`
-    with scopes as (
-      select o.organization_key, l.operation, l.batch_key, l.scope_no, o.active
-      from collab_store.organizations o
-      left join collab_store.listings l on l.kind = 'organization' and l.scope_key = o.organization_key and l.active = o.active
-      union all
-      select d.organization_key, l.operation, l.batch_key, l.scope_no, d.active
-      from collab_store.documents d
-      left join collab_store.listings l on l.kind = 'document' and l.scope_key = d.document_key and l.active = d.active
-      union all
-      select g.organization_key, l.operation, l.batch_key, l.scope_no, g.active
-      from collab_store.user_groups g
-      left join collab_store.listings l on l.kind = 'group' and l.scope_key = g.user_group_key and l.active = g.active
+    with listed as (
+      select 'organization' as kind, organization_key as scope_key, organization_key, active from collab_store.organizations
+      union all select 'document', document_key, organization_key, active from collab_store.documents
+      union all select 'group', user_group_key, organization_key, active from collab_store.user_groups
+    ), scopes as (
+      select organization_key, operation, batch_key, scope_no, active
+      from listed left join collab_store.listings using (kind, scope_key, active)
       union all
       select organization_key, 'comments', a.batch_key, a.scope_no, a.active
       from collab_store.annotations a join collab_store.documents using (document_key)

@@ -17,3 +17,16 @@ export function group(n: number): CatalogLine {
 }
 
 export const sourceOf = (lines: Iterable<CatalogLine>): CatalogSource => listSource('lines', lines)
+
+/** Where every row of the catalog lies and which transaction wrote it: any write shows. */
+export const STAMPS: string = [
+  'organizations',
+  'batches',
+  'documents',
+  'annotations',
+  'user_groups',
+  'listings',
+]
+  .map((table) => `select '${table}' as t, ctid::text, xmin::text from collab_store.${table}`)
+  .join(' union all ')
+  .concat(' order by 1, 2')

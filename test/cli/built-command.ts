@@ -12,12 +12,19 @@ import type { Ended } from './hosted-commands.ts'
 /** A command that runs. */
 export interface Running {
   child: ChildProcess
-  /** Resolves when stderr (or stdout) has shown a text that matches. */
-  shows(text: RegExp): Promise<void>
+  /** Resolves with the match when stderr (or stdout) has shown a text that matches. */
+  shows(text: RegExp): Promise<RegExpExecArray>
   ended: Promise<Ended>
 }
 
 export type Environment = Record<string, string>
+
+/** A service that is never reached, for commands that need one to be named. */
+export const ANY_SERVICE = {
+  COLLAB_API_URL: 'http://127.0.0.1:9',
+  COLLAB_API_KEY: 'any-key-of-the-tests',
+  COLLAB_AUTH_TOKEN: 'any-token-of-the-tests',
+}
 
 /** The command as it is built and installed. */
 export interface BuiltCommand {
@@ -25,6 +32,8 @@ export interface BuiltCommand {
   directory: string
   /** Runs a command to its end, in a process that has loaded the program already; not for signals, input or traces. */
   run(args: string[], environment?: Environment): Promise<Ended>
+  /** The JSON document that a command prints, and its exit code. */
+  json(args: string[], environment?: Environment): Promise<{ code: number | null; document: any }>
   /** Runs a command to the end of a process of its own. */
   runProcess(args: string[], environment?: Environment, input?: string): Promise<Ended>
   /** Starts a command. */
@@ -81,6 +90,11 @@ export async function buildCommand(): Promise<BuiltCommand> {
       return watch(child)
     },
     run: (args, environment = {}) => hosted.run(args, whole(environment)),
+    async json(args, environment = {}) {
+      const { code, stdout, stderr } = await hosted.run([...args, '--json'], whole(environment))
+      if (stdout === '') throw new Error(`${args.join(' ')} ended with ${code}: ${stderr}`)
+      return { code, document: JSON.parse(stdout) }
+    },
     runProcess(args, environment = {}, input) {
       const running = start('cli/main.js', args, environment)
       running.child.stdin?.end(input)
@@ -122,18 +136,21 @@ function watch(child: ChildProcess): Running {
     child,
     ended,
     async shows(text) {
-      const shown = new Promise<void>((resolve) => {
+      const found = () => text.exec(seen.stdout + seen.stderr)
+      const shown = new Promise<RegExpExecArray>((resolve) => {
         const check = () => {
-          if (text.test(seen.stdout + seen.stderr)) resolve()
+          const match = found()
+          if (match !== null) resolve(match)
         }
         waiting.add(check)
         check()
       })
       const early = ended.then(({ code, stderr }) => {
-        if (!text.test(seen.stdout + seen.stderr))
-          throw new Error(`it ended with ${code} before it showed ${text}: ${stderr}`)
+        const match = found()
+        if (match !== null) return match
+        throw new Error(`it ended with ${code} before it showed ${text}: ${stderr}`)
       })
-      await Promise.race([shown, early])
+      return Promise.race([shown, early])
     },
   }
 }

@@ -143,11 +143,8 @@ describe('doctor', () => {
   })
   afterAll(() => Promise.all([database?.drop(), empty?.drop()]))
   const findingsOf = async (others: Environment, args: string[] = []) => {
-    const { code, stdout } = await command.run(['doctor', '--json', ...args], {
-      ...settings,
-      ...others,
-    })
-    return { code, findings: (JSON.parse(stdout) as { findings: Finding[] }).findings }
+    const { code, document } = await command.json(['doctor', ...args], { ...settings, ...others })
+    return { code, findings: document.findings as Finding[] }
   }
   const statesOf = (findings: Finding[]) =>
     findings.map(({ check, state }) => `${state} ${check}`).toSorted()

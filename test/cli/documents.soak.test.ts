@@ -49,9 +49,7 @@ live.standIn.setFaults([])
 
 /** What a command prints with `--json`. */
 async function json(args: string[]): Promise<any> {
-  const { stdout, stderr } = await command.run([...args, '--json'], environment)
-  if (stdout === '') throw new Error(stderr)
-  return JSON.parse(stdout)
+  return (await command.json(args, environment)).document
 }
 
 const inject = (url: string, method: 'GET' | 'POST' | 'PUT' = 'GET', body?: object) =>

@@ -35,11 +35,11 @@ const scope = () => {
   const { organizationId, documentId, annotationId } = place()
   return { organizationIds: [organizationId], documentId, annotationId }
 }
-const rows = async (sql: string) => (await live.database.pool.query(sql)).rows
+const { rows } = live
 /** What each surface answers to the same hint. */
 async function answers(more: { add?: boolean } = {}): Promise<unknown[]> {
-  const printed = await command.run(args('--json', ...(more.add ? ['--add'] : [])), environment)
-  expect(printed).toMatchObject({ code: 0, stderr: '' })
+  const printed = await command.json(args(...(more.add ? ['--add'] : [])), environment)
+  expect(printed).toMatchObject({ code: 0 })
   const over = await server.app.inject({
     method: 'POST',
     url: '/v1/hints',
@@ -48,7 +48,7 @@ async function answers(more: { add?: boolean } = {}): Promise<unknown[]> {
   })
   expect(over.statusCode).toBe(202)
   return [
-    JSON.parse(printed.stdout),
+    printed.document,
     over.json(),
     await collabSync.hint(scope(), more),
     await jobs.hint(app, { data: { scope: scope(), ...more }, requestKey: 'key' }),
@@ -108,31 +108,10 @@ describe('each surface', () => {
   })
 })
 
-describe('wrong use', () => {
-  test.each([
-    [['--organization', 'a'], '--document is missing.'],
-    [
-      ['--organization', 'a', '--organization', 'b', '--document', 'd'],
-      '--document needs exactly one organization in --organization.',
-    ],
-    [['--organization', 'a', '--document', 'd', '--user', 'u'], "Unknown option '--user'."],
-  ])('%j', async (given, sentence) => {
-    const { code, stdout, stderr } = await command.run(['hint', ...given], {
-      ...environment,
-      LOG_LEVEL: 'fatal',
-    })
-    expect({ code, stdout, stderr: stderr.trim() }).toEqual({
-      code: 2,
-      stdout: '',
-      stderr: expect.stringContaining(sentence),
-    })
-  })
-
-  test.each([
-    [undefined, /^data /],
-    [{ scope: { organizationIds: ['a'], documentId: 'd', x: 1 } }, 'data.scope has no member "x".'],
-    [{ scope: { organizationIds: ['a'], documentId: 'd' }, add: 1 }, 'data.add must be true or'],
-  ])('a job with %j is refused by the member at fault', async (data, sentence) => {
-    await expect(jobs.hint(app, { data, requestKey: 'key' })).rejects.toThrow(sentence)
-  })
+test.each([
+  [undefined, /^data /],
+  [{ scope: { organizationIds: ['a'], documentId: 'd', x: 1 } }, 'data.scope has no member "x".'],
+  [{ scope: { organizationIds: ['a'], documentId: 'd' }, add: 1 }, 'data.add must be true or'],
+])('a job with %j is refused by the member at fault', async (data, sentence) => {
+  await expect(jobs.hint(app, { data, requestKey: 'key' })).rejects.toThrow(sentence)
 })

@@ -6,7 +6,7 @@ import { openQueue } from '../../src/core/queue/queue.ts'
 import { createTestDatabase } from '../helpers/database.ts'
 import { json, openFaultServer } from '../service/fault-server.ts'
 import type { FaultServer } from '../service/fault-server.ts'
-import { buildCommand } from './built-command.ts'
+import { ANY_SERVICE, buildCommand } from './built-command.ts'
 import type { Environment } from './built-command.ts'
 
 /** What ids and the service's own words may do to a terminal, a log, or a line of `status`. */
@@ -24,9 +24,8 @@ service.usually = json(400, {
 })
 const settings: Environment = {
   DATABASE_URL: database.url,
+  ...ANY_SERVICE,
   COLLAB_API_URL: service.url,
-  COLLAB_API_KEY: 'key-of-the-tests',
-  COLLAB_AUTH_TOKEN: 'auth-token-of-the-tests',
 }
 const lines = [
   { organizationId: ORGANIZATION, documentId: ORGANIZATION, annotationId: ORGANIZATION },

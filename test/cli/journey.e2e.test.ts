@@ -22,12 +22,7 @@ const settings: Environment = {
   SYNC_RETRIES: '0',
 }
 
-/** The JSON document that a command prints, and its exit code. */
-async function json(...args: string[]) {
-  const { code, stdout, stderr } = await command.run([...args, '--json'], settings)
-  if (stdout === '') throw new Error(`${args.join(' ')} ended with ${code}: ${stderr}`)
-  return { code, document: JSON.parse(stdout) }
-}
+const json = (...args: string[]) => command.json(args, settings)
 
 async function one(text: string): Promise<Record<string, unknown>> {
   return (await database.pool.query(text)).rows[0]
@@ -136,10 +131,8 @@ test('a worker works what is enqueued, keeps the schedule, and ends with 0 at SI
   await change(3)
   expect(await command.run(['schedule', 'set', '30 1 * * *'], settings)).toMatchObject({ code: 0 })
   const worker = command.start(['worker'], { ...settings, METRICS_PORT: '0' })
-  let log = ''
-  worker.child.stderr?.on('data', (text: string) => (log += text))
   await worker.shows(/"msg":"working"/)
-  const metrics = /"address":"(http:[^"]+\/metrics)"/.exec(log)?.[1] ?? ''
+  const [, metrics = ''] = await worker.shows(/"address":"(http:[^"]+\/metrics)"/)
   expect(await (await fetch(metrics)).text()).toMatch(/^collab_sync_calls_in_flight_limit 16$/m)
   const port = new URL(metrics).port
   const second = await command.runProcess(['worker'], { ...settings, METRICS_PORT: port })
@@ -191,15 +184,6 @@ test('changes stops at its limit and prints the next cursor', async () => {
   const gone = await command.run(['changes', '--after', `000000000000${after.slice(12)}`], settings)
   expect(gone).toMatchObject({ code: 2, stdout: '' })
   expect(gone.stderr).toMatch(/^This cursor is of another feed.* Start again with .*export/)
-  for (const args of [
-    ['--after', 'x'],
-    ['--objects', 'comments'],
-    ['--limit', '0'],
-  ]) {
-    const wrong = await command.run(['changes', ...args], settings)
-    expect(wrong).toMatchObject({ code: 2, stdout: '' })
-    expect(wrong.stderr.trimEnd().split('\n')).toHaveLength(1)
-  }
 })
 
 test('catalog add, list and remove change single things', async () => {
@@ -243,10 +227,7 @@ test('an import with --prune that lacks much is held: it changes nothing and end
 test('serve answers probes, the API and pages, and ends with 0 at SIGTERM', async () => {
   const token = 'a-token-of-this-test-0815'
   const serve = command.start(['serve'], { ...settings, HTTP_PORT: '0', HTTP_TOKEN: token })
-  let stderr = ''
-  serve.child.stderr?.on('data', (text: string) => (stderr += text))
-  await serve.shows(/"address":"http/)
-  const url = /"address":"([^"]+)"/.exec(stderr)?.[1] ?? ''
+  const [, url = ''] = await serve.shows(/"address":"(http[^"]+)"/)
   const headers = { authorization: `Bearer ${token}` }
   expect((await fetch(`${url}/healthz`)).status).toBe(200)
   expect((await fetch(`${url}/v1/runs`)).status).toBe(401)

@@ -9,7 +9,7 @@ import { freePort } from '../helpers/servers.ts'
 import { until } from '../helpers/until.ts'
 import { openFaultServer } from '../service/fault-server.ts'
 import type { FaultServer } from '../service/fault-server.ts'
-import { buildCommand } from './built-command.ts'
+import { ANY_SERVICE, buildCommand } from './built-command.ts'
 import type { BuiltCommand, Environment } from './built-command.ts'
 
 /** Commands beside a Redis that can be reached and does not do what a worker needs. */
@@ -38,9 +38,8 @@ describe.skipIf(!redisUrl())('a Redis that', () => {
       /cluster_state:ok/.test(await cluster.command('cluster', 'info')),
     )
     settings = {
+      ...ANY_SERVICE,
       COLLAB_API_URL: service.url,
-      COLLAB_API_KEY: 'key-of-the-test',
-      COLLAB_AUTH_TOKEN: 'token-of-the-test',
       DATABASE_URL: database.url,
       REDIS_URL: redis.url,
     }
@@ -75,8 +74,8 @@ describe.skipIf(!redisUrl())('a Redis that', () => {
     )
     expect(checked.stdout).toMatch(/^ok +service /m)
 
-    const { stdout } = await command.run(['enqueue', '--json'], settings)
-    expect(JSON.parse(stdout)).toMatchObject({ isNew: true, isDelivered: false })
+    const { document } = await command.json(['enqueue'], settings)
+    expect(document).toMatchObject({ isNew: true, isDelivered: false })
     const hinted = await command.run(
       ['hint', '--organization', 'acme', '--document', 'd', '--annotation', 'a', '--add'],
       settings,

@@ -7,7 +7,7 @@ import pg from 'pg'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createTestDatabase } from '../helpers/database.ts'
 import { until } from '../helpers/until.ts'
-import { buildCommand } from './built-command.ts'
+import { ANY_SERVICE, buildCommand } from './built-command.ts'
 import type { Environment, Running } from './built-command.ts'
 
 /**
@@ -21,10 +21,8 @@ let locks: pg.Client
 const command = await buildCommand()
 const database = await createTestDatabase()
 const settings: Environment = {
+  ...ANY_SERVICE,
   DATABASE_URL: database.url,
-  COLLAB_API_URL: 'http://127.0.0.1:9',
-  COLLAB_API_KEY: 'any-key',
-  COLLAB_AUTH_TOKEN: 'any-token',
 }
 beforeEach(async () => {
   locks = new pg.Client(database.url)

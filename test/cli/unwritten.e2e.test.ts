@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { createTestDatabase } from '../helpers/database.ts'
 import { until } from '../helpers/until.ts'
-import { buildCommand } from './built-command.ts'
+import { ANY_SERVICE, buildCommand } from './built-command.ts'
 import type { Environment } from './built-command.ts'
 import type { Ended } from './hosted-commands.ts'
 
@@ -66,9 +66,7 @@ function shell(line: string, args: readonly string[], environment: Environment =
   const env = {
     PATH: process.env['PATH'],
     DATABASE_URL: database.url,
-    COLLAB_API_URL: 'http://127.0.0.1:9',
-    COLLAB_API_KEY: 'any-key',
-    COLLAB_AUTH_TOKEN: 'any-token',
+    ...ANY_SERVICE,
     ...environment,
   }
   const words = ['-c', line, 'sh', process.execPath, main, ...args]

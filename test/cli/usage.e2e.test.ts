@@ -3,13 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { createEmptyDatabase, createTestDatabase } from '../helpers/database.ts'
-import { buildCommand } from './built-command.ts'
-
-const SERVICE = {
-  COLLAB_API_URL: 'http://127.0.0.1:9',
-  COLLAB_API_KEY: 'k',
-  COLLAB_AUTH_TOKEN: 't',
-}
+import { ANY_SERVICE, buildCommand } from './built-command.ts'
 
 const command = await buildCommand()
 const database = await createTestDatabase()
@@ -66,25 +60,44 @@ describe('wrong use ends with 2, one sentence on stderr and nothing on stdout', 
     [['status', '00000000'], /^There is no run "00000000"/],
     [['status', 'abc'], /^RUN must be the ID of a run/],
     [['cancel', '00000000-0000-0000-0000-000000000000'], /^There is no run/],
+    [['changes', '--after', 'x'], /./],
+    [['changes', '--objects', 'comments'], /./],
+    [['changes', '--limit', '0'], /./],
+    [['verify', '--sample', '3', '--organization', 'x'], /--sample/],
+    [['rejected', 'set-aside', '1'], /--reason/],
+    [['rejected', 'set-aside', '1', '--run', 'abcdef', '--reason', 'x'], /Give either IDs/],
+    [['rejected', 'restore', 'one'], /ID must be a number/],
+    [['rejected', 'restore', '999999999'], /Only 0 of 1 IDs are/],
+    [['hint', '--organization', 'a'], /--document is missing\./],
+    [
+      ['hint', '--organization', 'a', '--organization', 'b', '--document', 'd'],
+      /--document needs exactly one organization in --organization\./,
+    ],
+    [
+      ['hint', '--organization', 'a', '--document', 'd', '--user', 'u'],
+      /Unknown option '--user'\./,
+    ],
+    [['token', 'add', 'x'], /rights/],
+    [['token', 'add', 'x', '--rights', 'all'], /read, operate, admin/],
+    [['token', 'add', 'a b', '--rights', 'read'], /^The name of a token must be/],
+    [['token', 'add', 'x'.repeat(65), '--rights', 'read'], /^The name of a token must be/],
+    [['token', 'remove', 'nobody'], /^There is no token "nobody"\.\n$/],
   ])('%j', async (args, sentence) => {
-    expect(await command.run(args, { ...SERVICE, ...settings })).toMatchObject({
-      code: 2,
-      stdout: '',
-      stderr: expect.stringMatching(sentence),
-    })
+    const ended = await command.run(args, { ...ANY_SERVICE, ...settings })
+    expect(ended).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(sentence) })
+    expect(ended.stderr.trimEnd()).not.toContain('\n')
   })
 })
 
 test('a retry of what fails, when nothing fails, ends with 0 and says so', async () => {
   const reason = 'Nothing fails in this scope: everything in the catalog.'
-  const environment = { ...SERVICE, ...settings }
+  const environment = { ...ANY_SERVICE, ...settings }
   for (const args of [['run'], ['run', '--dry-run'], ['enqueue', '--wait']]) {
     const { code, ...output } = await command.run([...args, '--failing'], environment)
     // The output of enqueue contains only IDs.
     const [said, other] = args[0] === 'run' ? ['stdout', 'stderr'] : ['stderr', 'stdout']
     expect({ code, ...output }).toEqual({ code: 0, [said]: `${reason}\n`, [other]: '' })
-    const json = await command.run([...args, '--failing', '--json'], environment)
-    expect({ code: json.code, document: JSON.parse(json.stdout) }).toEqual({
+    expect(await command.json([...args, '--failing'], environment)).toEqual({
       code: 0,
       document: { runId: null, reason },
     })
@@ -134,8 +147,8 @@ describe('settings', () => {
         code: 2,
         stderr: expect.stringMatching(/^SYNC_CRON must/),
       })
-      const mended = await command.run(['status', '--json'], { SYNC_CRON: '5 4 * * *' })
-      expect(JSON.parse(mended.stdout)).toMatchObject({ schedule: { cron: '5 4 * * *' } })
+      const { document } = await command.json(['status'], { SYNC_CRON: '5 4 * * *' })
+      expect(document).toMatchObject({ schedule: { cron: '5 4 * * *' } })
     } finally {
       await writeFile(file, '')
     }
@@ -166,7 +179,7 @@ describe('before migrate, commands do nothing and say what to do first, exit 2',
 
   test.each(READING)('%s %s makes no embedded PostgreSQL', async (...args) => {
     const home = join(command.directory, 'no-home')
-    const ended = await command.run(args, { ...SERVICE, COLLAB_SYNC_HOME: home })
+    const ended = await command.run(args, { ...ANY_SERVICE, COLLAB_SYNC_HOME: home })
     const first = args.includes('--demo') ? 'demo' : 'migrate'
     expect(ended).toMatchObject({ code: 2, stdout: '' })
     expect(ended.stderr).toMatch(
@@ -177,7 +190,7 @@ describe('before migrate, commands do nothing and say what to do first, exit 2',
 
   test('tables that are not there yet send to migrate; a worker waits for them', async () => {
     const empty = await createEmptyDatabase()
-    const environment = { ...SERVICE, DATABASE_URL: empty.url }
+    const environment = { ...ANY_SERVICE, DATABASE_URL: empty.url }
     for (const args of [['status'], ['run'], ['enqueue']])
       expect(await command.run(args, environment), args.join(' ')).toMatchObject({
         code: 2,
@@ -186,11 +199,9 @@ describe('before migrate, commands do nothing and say what to do first, exit 2',
       })
     const worker = command.start(['worker'], { ...environment, SYNC_CONCURENCY: '3' })
     await worker.shows(/has no tables .*cannot start yet/)
-    const migrated = await command.run(['migrate', '--json'], { DATABASE_URL: empty.url })
-    expect(migrated.code).toBe(0)
-    expect(JSON.parse(migrated.stdout)).toMatchObject({
-      queue: 'postgres',
-      applied: expect.arrayContaining(['001_catalog']),
+    expect(await command.json(['migrate'], { DATABASE_URL: empty.url })).toMatchObject({
+      code: 0,
+      document: { queue: 'postgres', applied: expect.arrayContaining(['001_catalog']) },
     })
     await worker.shows(/"msg":"working"/)
     worker.child.kill('SIGTERM')

@@ -1,16 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { CollabSync } from '../../src/client/collab-sync.ts'
-import { SharedCollabSync } from '../../src/client/collab-sync.ts'
 import { migrate } from '../../src/core/database/migrate.ts'
 import { openDatabase } from '../../src/core/database/pool.ts'
 import type { Database } from '../../src/core/database/pool.ts'
 import { EnvironmentError } from '../../src/base/errors.ts'
-import { createLog } from '../../src/base/log.ts'
-import type { JobQueue } from '../../src/core/queue/queue.ts'
-import { readSettings } from '../../src/settings/settings.ts'
 import { openOwnPostgres } from '../faults/servers.ts'
 import type { OwnPostgres } from '../faults/servers.ts'
+import { onDatabase } from './on-app.ts'
 
 let postgres: OwnPostgres
 let database: Database
@@ -20,15 +17,7 @@ beforeEach(async () => {
   postgres = await openOwnPostgres()
   await migrate(postgres.url)
   database = openDatabase(postgres.url)
-  collabSync = new SharedCollabSync({
-    database,
-    // Nothing here gets as far as the queue.
-    queue: undefined as unknown as JobQueue,
-    settings: readSettings({}, { need: [], directory: '/nonexistent' }),
-    log: createLog('silent'),
-    by: 'a test',
-    trigger: 'api',
-  })
+  collabSync = onDatabase(database)
 })
 afterEach(async () => {
   await database?.end()

@@ -1,28 +1,17 @@
 import { beforeEach, expect, test } from 'vitest'
 import type { CollabSync } from '../../src/client/collab-sync.ts'
-import { SharedCollabSync } from '../../src/client/collab-sync.ts'
 import type { Page, PageRequest } from '../../src/schemas/page.ts'
 import { UsageError } from '../../src/base/errors.ts'
-import { createLog } from '../../src/base/log.ts'
-import type { JobQueue } from '../../src/core/queue/queue.ts'
-import { readSettings } from '../../src/settings/settings.ts'
 import { createTestDatabase } from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'
+import { onDatabase } from './on-app.ts'
 
 let database: TestDatabase
 let collabSync: CollabSync
 
 beforeEach(async () => {
   database = await createTestDatabase()
-  collabSync = new SharedCollabSync({
-    database: database.pool,
-    // No listing asks the queue.
-    queue: undefined as unknown as JobQueue,
-    settings: readSettings({}, { need: [], directory: '/nonexistent' }),
-    log: createLog('silent'),
-    by: 'a test',
-    trigger: 'api',
-  })
+  collabSync = onDatabase(database.pool)
 })
 
 test('runs are paged newest first, each once, while others are asked for', async () => {

@@ -35,10 +35,11 @@ test('one held listing is accepted, the others wait on', async () => {
 
   const left = (await collabSync.listHeld()).items
   expect(left).toEqual(held.filter(({ heldId }) => heldId !== one.heldId))
-  const { rows } = await live.database.pool.query(
+  const rows = await live.rows(
     `select count(*) filter (where removed_at is null) as present, count(*) filter (where removed_at is not null) as gone
     from collab.document_users where organization_id = $1 and document_id = $2`,
-    [organizationId, one.documentId],
+    organizationId,
+    one.documentId,
   )
   expect(rows).toEqual([{ present: 0, gone: one.usersMissing }])
   await expect(collabSync.acceptHeld(one.heldId)).rejects.toThrow(

@@ -73,11 +73,9 @@ test('a comment says why it is here or gone, by which run, and what each version
   ])
 
   const { items } = await collabSync.listOrganizations()
-  const { rows } = await live.database.pool.query(
-    `select o.organization_id as "organizationId", count(c) as comments
+  const rows = await live.rows(`select o.organization_id as "organizationId", count(c) as comments
     from collab.organizations o left join collab.comments c on c.organization_id = o.organization_id and c.deleted_at is null
-    group by 1 order by 1`,
-  )
+    group by 1 order by 1`)
   expect(items).toMatchObject(rows)
 
   // Another author makes no version.

@@ -31,6 +31,19 @@ async function rowOf(table: string, key: string, value: unknown) {
   return rows[0]
 }
 
+const itemOf = ({ itemId }: { itemId: number }) => rowOf('sync.run_items', 'item_id', itemId)
+
+/** The heartbeat of a worker that does nothing. */
+const BEAT = {
+  callsInFlight: 0,
+  mostCallsInFlight: 8,
+  callMs: null,
+  problem: null,
+  rateLimit: null,
+  waiting: null,
+  settings: null,
+}
+
 describe('a claim', () => {
   test('counts its attempts, unless the same worker takes the item up again', async () => {
     const ids = await newItem()
@@ -51,7 +64,7 @@ describe('a claim', () => {
     expect(second.claimedAt).toEqual(first.claimedAt)
     expect(second.at.getTime()).toBeGreaterThan(first.at.getTime())
     expect(Number(second.claimNo)).toBeGreaterThan(Number(first.claimNo))
-    expect(await rowOf('sync.run_items', 'item_id', ids.itemId)).toMatchObject({ worker_id: 'w2' })
+    expect(await itemOf(ids)).toMatchObject({ worker_id: 'w2' })
   })
 
   test('of an item that is done, or is another run’s, is none', async () => {
@@ -89,7 +102,7 @@ describe('a commit', () => {
     const claim = await claimed(ids)
     const part = { calls: 2, retries: 1, scopesSucceeded: 1, recordsReceived: 3 }
     expect(await commit(claim, false, { ...part, recordsInserted: 3 })).toBe(true)
-    expect(await rowOf('sync.run_items', 'item_id', ids.itemId)).toMatchObject({
+    expect(await itemOf(ids)).toMatchObject({
       state: 'pending',
       finished_at: null,
       scopes_planned: 4,
@@ -100,7 +113,7 @@ describe('a commit', () => {
     expect(
       await commit(claim, true, { ...rest, recordsReceived: 1, recordsUpdated: 1 }, '1111'),
     ).toBe(true)
-    expect(await rowOf('sync.run_items', 'item_id', ids.itemId)).toMatchObject({
+    expect(await itemOf(ids)).toMatchObject({
       state: 'done',
       finished_at: expect.any(Date),
       calls: 5,
@@ -123,7 +136,7 @@ describe('a commit', () => {
       scopesFailed: 3,
       scopesHeld: 4,
     })
-    expect(await rowOf('sync.run_items', 'item_id', ids.itemId)).toMatchObject({
+    expect(await itemOf(ids)).toMatchObject({
       scopes_planned: 10,
     })
   })
@@ -148,7 +161,7 @@ describe('a commit', () => {
     expect(await commit(second, false)).toBe(true)
     expect(await commit(second, false)).toBe(true)
     expect(await commit(first, false, { calls: 5 })).toBe(false)
-    expect(await rowOf('sync.run_items', 'item_id', ids.itemId)).toMatchObject({ calls: 0 })
+    expect(await itemOf(ids)).toMatchObject({ calls: 0 })
     expect(await rowOf('collab_store.batches', 'batch_key', ids.batchKey)).toMatchObject({
       version: second.claimNo,
     })
@@ -177,11 +190,11 @@ describe('a commit', () => {
     const ids = await newItem()
     const first = await claimed(ids)
     await commit(first, false, {}, '1000')
-    expect(await rowOf('sync.run_items', 'item_id', ids.itemId)).toMatchObject({ attempts: 0 })
+    expect(await itemOf(ids)).toMatchObject({ attempts: 0 })
     await claimed(ids)
     const again = await claimed(ids)
     await commit(again, false, {}, '1000')
-    expect(await rowOf('sync.run_items', 'item_id', ids.itemId)).toMatchObject({ attempts: 2 })
+    expect(await itemOf(ids)).toMatchObject({ attempts: 2 })
   })
 })
 
@@ -227,16 +240,7 @@ describe('a worker', () => {
     const living = async () =>
       (await workers.read.all(pool, { deadAfterS: 30 })).filter((each) => each.alive)
     expect(await living()).toHaveLength(2)
-    const beat = {
-      callsInFlight: 3,
-      mostCallsInFlight: 8,
-      callMs: 20,
-      problem: null,
-      rateLimit: null,
-      waiting: null,
-      settings: null,
-    }
-    await workers.heartbeat.run(pool, { workerId: 'w1', ...beat })
+    await workers.heartbeat.run(pool, { ...BEAT, workerId: 'w1', callsInFlight: 3, callMs: 20 })
     expect(await living()).toHaveLength(3)
     expect(await workers.read.all(pool, { deadAfterS: 30 })).toContainEqual(
       expect.objectContaining({ workerId: 'w1', callsInFlight: 3, callsLimit: 8, latencyMs: 20 }),
@@ -256,16 +260,8 @@ describe('a worker', () => {
   test('is blocked while it has a problem, whichever', async () => {
     const { pool } = database
     await pool.query('delete from sync.workers')
-    const beat = {
-      workerId: 'w1',
-      callsInFlight: 0,
-      mostCallsInFlight: 8,
-      callMs: null,
-      rateLimit: null,
-      waiting: null,
-      settings: null,
-    }
-    const say = (problem: string | null) => workers.heartbeat.run(pool, { ...beat, problem })
+    const say = (problem: string | null) =>
+      workers.heartbeat.run(pool, { ...BEAT, workerId: 'w1', problem })
     const blocked = async () =>
       (await pool.query(`select words from sync.attention where kind = 'worker_blocked'`)).rows
     for (const problem of ['The queue is away.', 'The queue is full.']) {

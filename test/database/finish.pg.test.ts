@@ -16,6 +16,9 @@ async function runRow(runId: string) {
   return rows[0]
 }
 
+const finish = (runId: string, problem: string | null = null) =>
+  runs.finish.first(database.pool, { runId, problem })
+
 /** A run whose items are done, with so many scopes of each end. @returns its status once settled */
 async function statusAfter(
   scopes: { succeeded?: number; failed?: number; held?: number; skipped?: number }[],
@@ -32,7 +35,7 @@ async function statusAfter(
       scopes_skipped: skipped,
     })
   }
-  return (await runs.finish.first(database.pool, { runId, problem: 'a problem' }))?.status
+  return (await finish(runId, 'a problem'))?.status
 }
 
 describe('the status of a run', () => {
@@ -59,7 +62,7 @@ describe('the status of a run', () => {
     const settled = async (counts: Record<string, number>) => {
       const runId = await addRun(database.pool)
       await addItem(database.pool, runId, { state: 'done', ...counts })
-      return (await runs.finish.first(database.pool, { runId, problem: null }))?.status
+      return (await finish(runId))?.status
     }
     expect(await settled({ rejected: 1, records_lost: 1 })).toBe('partial')
     expect(await settled({ rejected: 1 })).toBe('succeeded')
@@ -79,7 +82,7 @@ describe('to settle a run', () => {
     }
     for (let n = 0; n < 2; n += 1)
       await addItem(database.pool, runId, { state: 'done', ...counts, ...sums })
-    await runs.finish.first(database.pool, { runId, problem: null })
+    await finish(runId)
     const doubled = Object.entries({ ...counts, ...sums }).map(([name, count]) => [name, 2 * count])
     expect(await runRow(runId)).toMatchObject(Object.fromEntries(doubled))
   })
@@ -87,18 +90,18 @@ describe('to settle a run', () => {
   test('waits for its last item, and happens once', async () => {
     const runId = await addRun(database.pool)
     const itemId = await addItem(database.pool, runId)
-    expect(await runs.finish.first(database.pool, { runId, problem: null })).toBeUndefined()
+    expect(await finish(runId)).toBeUndefined()
     expect((await items.anyPending.one(database.pool, { runId })).pending).toBe(true)
     await database.pool.query(`update sync.run_items set state = 'done' where item_id = $1`, [
       itemId,
     ])
     expect((await items.anyPending.one(database.pool, { runId })).pending).toBe(false)
-    expect(await runs.finish.first(database.pool, { runId, problem: null })).toMatchObject({
+    expect(await finish(runId)).toMatchObject({
       status: 'succeeded',
       trigger: 'cli',
     })
     const { finished_at } = await runRow(runId)
-    expect(await runs.finish.first(database.pool, { runId, problem: null })).toBeUndefined()
+    expect(await finish(runId)).toBeUndefined()
     expect((await runRow(runId)).finished_at).toEqual(finished_at)
   })
 
@@ -116,8 +119,7 @@ describe('to settle a run', () => {
     const startedAt = new Date('2026-01-02T03:04:05Z')
     const begun = await addRun(database.pool, { started_at: startedAt })
     const never = await addRun(database.pool, { status: 'queued' })
-    for (const runId of [begun, never])
-      await runs.finish.first(database.pool, { runId, problem: null })
+    for (const runId of [begun, never]) await finish(runId)
     expect((await runRow(begun)).started_at).toEqual(startedAt)
     const { started_at, finished_at } = await runRow(never)
     expect(started_at).toEqual(finished_at)
@@ -156,8 +158,8 @@ describe('a run that is to end early', () => {
     const after = { stopping: 'failed', problem: 'after', stoppedFor: null }
     await runs.stop.first(database.pool, { runId: troubled, ...after })
     expect((await runRow(troubled)).problem).toBe('before')
-    await runs.finish.first(database.pool, { runId: troubled, problem: null })
-    await runs.finish.first(database.pool, { runId, problem: null })
+    await finish(troubled)
+    await finish(runId)
     expect(await runs.readStopping.all(database.pool)).toEqual([])
     const settled = await addRun(database.pool, { status: 'succeeded', finished_at: new Date() })
     const late = { stopping: 'cancelled', problem: 'late', stoppedFor: null }

@@ -45,6 +45,13 @@ async function onlyRow() {
 
 const newRun = () => addRun(database.pool)
 
+const resolve = (scopeKey: number, resolution: string, kind = 'document') =>
+  held.resolve.run(database.pool, {
+    kinds: [kind],
+    scopeKeys: [scopeKey],
+    resolutions: [resolution],
+  })
+
 const ALL = { after: null, mostOfOrganization: null, limit: null }
 
 describe('a listing that is held', () => {
@@ -87,12 +94,9 @@ describe('a listing that is held', () => {
     const runId = await newRun()
     await note(runId, 'short')
     expect(await note(await newRun(), 'short', { scopeKey: 2 })).toBe(0)
-    const resolved = { kinds: ['document'], scopeKeys: [1], resolutions: ['recovered'] }
-    expect(await held.resolve.run(database.pool, resolved)).toBe(1)
-    expect(await held.resolve.run(database.pool, { ...resolved, resolutions: ['accepted'] })).toBe(
-      0,
-    )
-    expect(await held.resolve.run(database.pool, { ...resolved, kinds: ['group'] })).toBe(0)
+    expect(await resolve(1, 'recovered')).toBe(1)
+    expect(await resolve(1, 'accepted')).toBe(0)
+    expect(await resolve(1, 'recovered', 'group')).toBe(0)
     expect(await note(await newRun(), 'short')).toBe(0)
     const { rows } = await database.pool.query(
       'select scope_key, resolution from sync.held order by held_id',
@@ -108,30 +112,13 @@ describe('a listing that is held', () => {
     const [runId, other] = [await newRun(), await newRun()]
     for (const scopeKey of [1, 2, 3]) await note(runId, 'short', { scopeKey })
     await note(other, 'short', { scopeKey: 4 })
-    await held.resolve.run(database.pool, {
-      kinds: ['document'],
-      scopeKeys: [2],
-      resolutions: ['recovered'],
-    })
-    const count = (of: string | null) =>
-      held.count.one(database.pool, {
-        runId: of,
-        heldId: null,
-        organizationId: null,
-        isRefused: false,
-      })
+    await resolve(2, 'recovered')
+    const every = { heldId: null, organizationId: null, isRefused: false }
+    const count = (of: string | null) => held.count.one(database.pool, { ...every, runId: of })
     expect(await count(runId)).toEqual({ listings: 2, people: 2 })
     expect(await count(null)).toEqual({ listings: 3, people: 2 })
     const list = (of: string | null, after: number | null, limit: number) =>
-      held.list.all(database.pool, {
-        runId: of,
-        heldId: null,
-        organizationId: null,
-        after,
-        limit,
-        mostUsers: 1,
-        isRefused: false,
-      })
+      held.list.all(database.pool, { ...every, runId: of, after, limit, mostUsers: 1 })
     const all = await list(null, null, 10)
     expect(all.map(({ documentId }) => documentId)).toEqual(['d1', 'd3', 'd4'])
     expect(all[0]).toMatchObject({ usersMissing: 2, firstMissingUserIds: ['u1'], usersBefore: 4 })
@@ -171,11 +158,7 @@ describe('a held listing that is taken to be resolved', () => {
         organizationId: null,
       })
     expect(await place()).toMatchObject({ runId: second })
-    await held.resolve.run(database.pool, {
-      kinds: ['document'],
-      scopeKeys: [1],
-      resolutions: ['repeated'],
-    })
+    await resolve(1, 'repeated')
     expect(await take(second)).toBeUndefined()
     expect(await place()).toBeUndefined()
   })

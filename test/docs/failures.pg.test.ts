@@ -10,10 +10,8 @@ const live = await openLive('postgres')
 await live.importCatalog()
 
 test('a batch that takes worker after worker down is given up: everything else is in, and it can be tried again', async () => {
-  const { rows } = await live.database.pool.query(
-    `select organization_id, document_id, count(*)::int as annotations
-    from collab.annotations group by 1, 2 order by 3 desc limit 1`,
-  )
+  const rows = await live.rows(`select organization_id, document_id, count(*)::int as annotations
+    from collab.annotations group by 1, 2 order by 3 desc limit 1`)
   const { organization_id, document_id, annotations } = rows[0]
   const scope = { organizationIds: [organization_id], documentId: document_id }
   const app = await live.openApp()

@@ -28,11 +28,11 @@ const database = await createTestDatabase()
 await fillComments(database, 2000)
 
 let places = 0
-/** A folder for one test. */
-function place(): string {
-  const path = join(command.directory, `state-${(places += 1)}`)
-  mkdirSync(path)
-  return path
+/** A folder for one test, and the file and the state of its exports. */
+function place() {
+  const directory = join(command.directory, `state-${(places += 1)}`)
+  mkdirSync(directory)
+  return { directory, out: join(directory, 'out'), state: join(directory, 'state') }
 }
 
 function run(args: string[], url = database.url) {
@@ -49,9 +49,8 @@ function linesOf(file: string): Record<string, unknown>[] {
 }
 
 test('a copy equals the table that is loaded from exports that are killed at random, beside writers that overtake each other', async () => {
-  const directory = place()
+  const { out, state } = place()
   const copy = new Copy()
-  const [out, state] = [join(directory, 'out'), join(directory, 'state')]
   const args = ['export', 'comments', '--format', 'ndjson', '--out', out, '--state', state]
   await countFromZero(database.pool)
   let [kills, loads, tookMs, hasEnded] = [0, 0, 0, false]
@@ -90,8 +89,7 @@ test('a copy equals the table that is loaded from exports that are killed at ran
 })
 
 test('a file that was complete when its export was killed is written again by the next', async () => {
-  const directory = place()
-  const [out, state] = [join(directory, 'out'), join(directory, 'state')]
+  const { out, state } = place()
   const args = ['comments', '--format', 'ndjson', '--out', out, '--state', state]
   await run(args)
   const before = readFileSync(state, 'utf8')
@@ -111,9 +109,9 @@ test('a file that was complete when its export was killed is written again by th
 })
 
 test.each(['csv', 'parquet'])('%s: once each row that changed after a cursor', async (format) => {
-  const out = join(place(), 'out')
+  const { out, state } = place()
   const args = ['comments', '--format', format, '--no-bom', '--json', '--out', out]
-  const first = JSON.parse((await run([...args, '--state', `${out}.state`])).stdout)
+  const first = JSON.parse((await run([...args, '--state', state])).stdout)
   expect(first).toMatchObject({ object: 'collab.comments', rows: 2000, after: null })
   for (const text of ['once', 'twice']) await database.pool.query(EDIT, [text + format, 7])
   const changed = await run([...args, '--after', first.cursor])
@@ -126,8 +124,7 @@ describe('what cannot be is one sentence with exit code 2, and changes nothing:'
   let state: string
   let args: string[]
   beforeAll(async () => {
-    directory = place()
-    state = join(directory, 'state')
+    ;({ directory, state } = place())
     args = ['users', '--format', 'ndjson', '--state', state, '--out']
     expect((await run([...args, join(directory, 'first')])).code).toBe(0)
   })
@@ -226,15 +223,9 @@ describe('what cannot be is one sentence with exit code 2, and changes nothing:'
 })
 
 test('an export that was stopped for so long that another took over gives no file and leaves the state', async () => {
-  const directory = place()
-  const [out, state] = [join(directory, 'out'), join(directory, 'state')]
-  const request = {
-    object: 'comments',
-    organizationId: null,
-    since: null,
-    format: 'ndjson',
-  } as const
-  const rest = { formulas: false, byteOrderMark: false }
+  const { directory, out, state } = place()
+  const all = { object: 'comments', organizationId: null, since: null, format: 'ndjson' } as const
+  const request = { ...all, formulas: false, byteOrderMark: false, out }
   let isTaken = false
   const onRows = () => {
     if (isTaken) return
@@ -242,15 +233,14 @@ test('an export that was stopped for so long that another took over gives no fil
     rmdirSync(`${state}.lock`)
     mkdirSync(`${state}.lock`)
   }
-  const exporting = exportByState(database.pool, { ...request, ...rest, out }, state, { onRows })
+  const exporting = exportByState(database.pool, request, state, { onRows })
   await expect(exporting).rejects.toThrow(/Another export took over the state file/)
   await expect(exporting).rejects.not.toThrow(UsageError)
   expect(readdirSync(directory)).toEqual(['state.lock'])
 })
 
 test('a state file that cannot be locked is refused', async () => {
-  const directory = place()
-  const state = join(directory, 'state')
+  const { directory, state } = place()
   writeFileSync(`${state}.lock`, 'not a folder')
   utimesSync(`${state}.lock`, 0, 0)
   const { code, stderr } = await run(['users', '--out', join(directory, 'x'), '--state', state])

@@ -2,13 +2,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { urlWith } from '../helpers/database.ts'
 import { expectTablesEqual } from '../helpers/expect-equal.ts'
 import { QUEUE_KINDS, isMissing } from '../helpers/live.ts'
 import { redisUrl } from '../helpers/redis.ts'
-import { buildWorker } from '../helpers/worker-process.ts'
-import type { WorkerBuild } from '../helpers/worker-process.ts'
 import { openOwnRig } from './rig.ts'
 import type { Rig } from './rig.ts'
 import { openOwnRedis } from '../helpers/own-redis.ts'
@@ -16,21 +14,7 @@ import { textsOf } from '../privacy/every-text.ts'
 
 const KEY = 'key-31d7c0ffee'
 const TOKENS = ['token-one-5ca1ab1e', 'token-two-5eedcafe', 'token-bad-0badf00d'] as const
-const WORLD = {
-  seed: 3,
-  organizations: 4,
-  documentsPerOrganization: 5,
-  annotationsPerDocument: 10,
-  commentsPerAnnotation: 3,
-  usersPerOrganization: 10,
-  groupsPerOrganization: 1,
-}
-
-let build: WorkerBuild
-beforeAll(async () => {
-  build = await buildWorker()
-})
-afterAll(() => build?.killAll())
+const WORLD = { organizations: 4, documentsPerOrganization: 5, annotationsPerDocument: 10 }
 
 describe.each(QUEUE_KINDS)('key and token, with the queue on %s', (queue) => {
   let rig: Rig
@@ -52,7 +36,7 @@ describe.each(QUEUE_KINDS)('key and token, with the queue on %s', (queue) => {
 
   test('a token that is changed in mid-run, its file with it, is taken up: the run succeeds', async () => {
     const runId = await rig.startRun()
-    const worker = await build.start(environment)
+    const worker = await rig.start(environment)
     await rig.callsReach(60)
     writeFileSync(tokenFile, TOKENS[1])
     rig.standIn.authToken = TOKENS[1]
@@ -68,7 +52,7 @@ describe.each(QUEUE_KINDS)('key and token, with the queue on %s', (queue) => {
     // An answer at once is the hardest: the word of the first one has to be quicker than the calls after it.
     rig.standIn.latencyMs = 0
     const runId = await rig.startRun()
-    const worker = await build.start(environment)
+    const worker = await rig.start(environment)
     const run = await rig.settled(runId, 180_000)
     expect(run).toMatchObject({ status: 'failed' })
     expect(run['problem']).toMatch(/401/)
@@ -96,7 +80,7 @@ describe.each(QUEUE_KINDS)('key and token, with the queue on %s', (queue) => {
       },
     ])
     const runId = await rig.startRun()
-    const worker = await build.start(environment)
+    const worker = await rig.start(environment)
     const run = await rig.settled(runId, 180_000)
     expect(run).toMatchObject({ status: 'partial' })
     await worker.stop()
@@ -130,7 +114,7 @@ test('passwords of addresses are in no error and no log, also where the servers 
   const told: string[] = []
   const refused = async (settings: Record<string, string>) => {
     try {
-      const worker = await build.start({ ...rig.environment, ...settings, LOG_LEVEL: 'trace' })
+      const worker = await rig.start({ ...rig.environment, ...settings, LOG_LEVEL: 'trace' })
       await worker.stop()
       told.push(worker.stderr())
     } catch (error) {

@@ -1,39 +1,20 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { randomChanges } from '../../src/demo/random-changes.ts'
 import { expectTablesEqual } from '../helpers/expect-equal.ts'
 import { QUEUE_KINDS, isMissing } from '../helpers/live.ts'
-import { buildWorker } from '../helpers/worker-process.ts'
-import type { WorkerBuild } from '../helpers/worker-process.ts'
 import { quarterOfAllCallsTenWays } from '../service/faults.ts'
 import { callsNeeded, openOwnRig } from './rig.ts'
 import type { Rig } from './rig.ts'
 
-/** 600 annotations, in more batches than one worker has in hand. */
-const WORLD = {
-  seed: 5,
-  organizations: 8,
-  documentsPerOrganization: 3,
-  annotationsPerDocument: 25,
-  commentsPerAnnotation: 3,
-  usersPerOrganization: 10,
-  groupsPerOrganization: 1,
-}
-
 /** Two heartbeats, and what a busy machine adds. */
 const DEAD_AFTER = { TEST_DEAD_AFTER_S: '12' }
-
-let build: WorkerBuild
-beforeAll(async () => {
-  build = await buildWorker()
-})
-afterAll(() => build?.killAll())
 
 describe.each(QUEUE_KINDS)('death of workers, with the queue on %s', (queue) => {
   let rig: Rig
 
   beforeEach(async (context) => {
     if (isMissing(queue)) return context.skip()
-    rig = await openOwnRig(queue, { world: WORLD, standIn: { latencyMs: 80 } })
+    rig = await openOwnRig(queue, { standIn: { latencyMs: 80 } })
   })
 
   test('three workers are killed in mid-run, the fourth ends it: tables equal, little asked twice, no version made twice', async () => {
@@ -41,11 +22,11 @@ describe.each(QUEUE_KINDS)('death of workers, with the queue on %s', (queue) => 
     const runId = await rig.startRun()
     for (let kills = 0; kills < 3; kills++) {
       const before = rig.standIn.calls.total
-      const worker = await build.start({ ...rig.environment, ...DEAD_AFTER })
+      const worker = await rig.start({ ...rig.environment, ...DEAD_AFTER })
       await rig.callsReach(before + 130)
       await worker.kill()
     }
-    const worker = await build.start({ ...rig.environment, ...DEAD_AFTER })
+    const worker = await rig.start({ ...rig.environment, ...DEAD_AFTER })
     const run = await rig.settled(runId, 180_000)
     expect(run).toMatchObject({ status: 'succeeded', scopes_planned: needed })
     await expectTablesEqual(rig.database, rig.world)
@@ -68,7 +49,7 @@ describe.each(QUEUE_KINDS)('death of workers, with the queue on %s', (queue) => 
       SYNC_RETRIES: '1',
       HELD_ACCEPT_AFTER: '3',
     }
-    const workers = [await build.start(environment), await build.start(environment)]
+    const workers = [await rig.start(environment), await rig.start(environment)]
     const first = await rig.settled(await rig.startRun(), 180_000)
     expect(first.status).toBe('succeeded')
     randomChanges(rig.world, { count: 200, seed: 7 })

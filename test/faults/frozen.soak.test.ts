@@ -1,14 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { DEAD_AFTER_S } from '../../src/core/database/claims.ts'
 import * as workers from '../../src/core/database/statements/workers.ts'
 import { addComment } from '../../src/demo/changes.ts'
 import { places } from '../../src/demo/catalog.ts'
 import type { TestDatabase } from '../helpers/database.ts'
 import { expectTablesEqual } from '../helpers/expect-equal.ts'
-import { buildWorker } from '../helpers/worker-process.ts'
-import type { WorkerBuild } from '../helpers/worker-process.ts'
 import { openOwnRig } from './rig.ts'
 import type { Rig } from './rig.ts'
 import { until } from '../helpers/until.ts'
@@ -16,15 +14,7 @@ import { until } from '../helpers/until.ts'
 /** A worker that stands still inside a transaction (SIGSTOP, a suspended machine) holds up the others for no longer than one
  * that is dead, and goes on as a worker when it wakes up. */
 
-const WORLD = {
-  seed: 8,
-  organizations: 2,
-  documentsPerOrganization: 2,
-  annotationsPerDocument: 10,
-  commentsPerAnnotation: 4,
-  usersPerOrganization: 8,
-  groupsPerOrganization: 1,
-}
+const WORLD = { organizations: 2, documentsPerOrganization: 2, annotationsPerDocument: 10 }
 /** Together more than what fits between a process and PostgreSQL while nobody reads. */
 const LONG_TEXT = 'long '.repeat(80_000)
 const LONG_TEXTS = 25
@@ -43,8 +33,6 @@ const SESSIONS = `select pid from pg_stat_activity
 let database: TestDatabase
 let rig: Rig
 let holder: pg.Client
-const build: WorkerBuild = await buildWorker()
-afterAll(() => build?.killAll())
 beforeEach(async () => {
   rig = await openOwnRig('postgres', { world: WORLD })
   database = rig.database
@@ -53,7 +41,6 @@ beforeEach(async () => {
   await holder.query('select pg_advisory_lock(42)')
 })
 afterEach(async () => {
-  build.killAll()
   await holder?.end()
 })
 
@@ -71,7 +58,7 @@ describe.each(STATES)('a worker that is frozen $state', ({ condition, long }) =>
     if (long) makeLong()
     await database.pool.query(holdRows(long ? LONG_TEXT.length : 0))
     const runId = await rig.startRun()
-    const frozen = await build.start(rig.environment)
+    const frozen = await rig.start()
     await until('a COPY waits for the lock', () => isAny("wait_event = 'advisory'"))
     await sleep(1000) // It sends what it can meanwhile.
     frozen.freeze()
@@ -85,7 +72,7 @@ describe.each(STATES)('a worker that is frozen $state', ({ condition, long }) =>
     const known = await workers.read.all(database.pool, { deadAfterS: DEAD_AFTER_S })
     const [held] = known.filter(({ holdsTransaction }) => holdsTransaction)
     expect(held?.workerId).toBeDefined()
-    const other = await build.start(rig.environment)
+    const other = await rig.start()
     expect(await rig.settled(runId, 150_000)).toMatchObject({ status: 'succeeded' })
     await expectTablesEqual(database, rig.world)
     expect(other.stderr()).toMatch(/open transaction of a worker without a heartbeat/)

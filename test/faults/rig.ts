@@ -21,6 +21,19 @@ import { settled } from '../helpers/live.ts'
 import type { QueueKind, RunRow } from '../helpers/live.ts'
 import { randomPrefix, redisUrl } from '../helpers/redis.ts'
 import { until } from '../helpers/until.ts'
+import { buildWorker } from '../helpers/worker-process.ts'
+import type { WorkerProcess } from '../helpers/worker-process.ts'
+
+/** 600 annotations, in more batches than one worker has in hand. */
+const WORLD: WorldOptions = {
+  seed: 5,
+  organizations: 8,
+  documentsPerOrganization: 3,
+  annotationsPerDocument: 25,
+  commentsPerAnnotation: 3,
+  usersPerOrganization: 10,
+  groupsPerOrganization: 1,
+}
 
 /** A stand-in and a database for workers that are processes of their own. */
 export interface Rig {
@@ -29,6 +42,8 @@ export interface Rig {
   readonly database: TestDatabase
   /** The environment of its workers. */
   readonly environment: Readonly<Record<string, string>>
+  /** Starts a worker; it is killed when the rig closes. @throws with its stderr where it ends instead */
+  start(environment?: Readonly<Record<string, string>>): Promise<WorkerProcess>
   /** Hands a full run to the queue; its id. */
   startRun(trigger?: Trigger): Promise<string>
   /** Resolves when the service has seen so many calls since the rig was opened. */
@@ -42,9 +57,9 @@ export interface Rig {
 /** Opens a rig on a migrated database. @param place.redisUrl the queue is in Redis; else in the database */
 export async function openRig(
   place: { databaseUrl: string; redisUrl?: string; queuePrefix?: string },
-  options: { world: WorldOptions; standIn?: Partial<StandInOptions> },
+  options: { world?: Partial<WorldOptions>; standIn?: Partial<StandInOptions> } = {},
 ): Promise<Rig> {
-  const world = createWorld(options.world)
+  const world = createWorld({ ...WORLD, ...options.world })
   const standIn = await startStandIn({ world, ...options.standIn })
   const pool = openDatabase(place.databaseUrl, { max: 4 })
   const database = { url: place.databaseUrl, pool, drop: async () => {} }
@@ -55,19 +70,22 @@ export async function openRig(
       ? { kind: 'postgres', url: place.databaseUrl }
       : { kind: 'redis', url: place.redisUrl, prefix }
   await migrateQueue(queuePlace)
+  const environment = {
+    COLLAB_API_URL: standIn.url,
+    COLLAB_API_KEY: standIn.apiKey,
+    COLLAB_AUTH_TOKEN: standIn.authToken,
+    DATABASE_URL: place.databaseUrl,
+    QUEUE_PREFIX: prefix,
+    LOG_LEVEL: 'debug',
+    ...(place.redisUrl === undefined ? {} : { REDIS_URL: place.redisUrl }),
+  }
+  const build = await buildWorker()
   return {
     world,
     standIn,
     database,
-    environment: {
-      COLLAB_API_URL: standIn.url,
-      COLLAB_API_KEY: standIn.apiKey,
-      COLLAB_AUTH_TOKEN: standIn.authToken,
-      DATABASE_URL: place.databaseUrl,
-      QUEUE_PREFIX: prefix,
-      LOG_LEVEL: 'debug',
-      ...(place.redisUrl === undefined ? {} : { REDIS_URL: place.redisUrl }),
-    },
+    environment,
+    start: (of = environment) => build.start(of),
     async startRun(trigger = 'cli') {
       const context = { database: pool, operations: ['users', 'comments'] } as const
       const request = { trigger, scope: parseScope({}), requestKey: null } as const
@@ -82,6 +100,7 @@ export async function openRig(
     },
     settled: (runId, timeoutMs) => settled(database, runId, timeoutMs),
     close: closedAtEnd(async () => {
+      build.killAll()
       await standIn.close()
       await pool.end()
     }),
@@ -91,7 +110,7 @@ export async function openRig(
 /** Opens a rig on a database of its own, which goes with it. */
 export async function openOwnRig(
   queue: QueueKind,
-  options: Parameters<typeof openRig>[1],
+  options?: Parameters<typeof openRig>[1],
 ): Promise<Rig> {
   const database = await createTestDatabase()
   const onRedis = { redisUrl: redisUrl() ?? '', queuePrefix: randomPrefix() }

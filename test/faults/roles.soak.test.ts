@@ -4,24 +4,13 @@ import { migrate } from '../../src/core/database/migrate.ts'
 import { revokingStatements } from '../database/revoking-statements.ts'
 import { createEmptyDatabase, onServer, urlWith } from '../helpers/database.ts'
 import { expectTablesEqual } from '../helpers/expect-equal.ts'
-import { buildWorker } from '../helpers/worker-process.ts'
-import type { WorkerBuild } from '../helpers/worker-process.ts'
 import { openRig } from './rig.ts'
 import type { Rig } from './rig.ts'
 
-const WORLD = {
-  seed: 8,
-  organizations: 2,
-  documentsPerOrganization: 2,
-  annotationsPerDocument: 5,
-  commentsPerAnnotation: 3,
-  usersPerOrganization: 8,
-  groupsPerOrganization: 1,
-}
+const WORLD = { organizations: 2, documentsPerOrganization: 2, annotationsPerDocument: 5 }
 const role = `cs_worker_${randomBytes(4).toString('hex')}`
 const password = randomBytes(8).toString('hex')
 
-const build: WorkerBuild = await buildWorker()
 const database = await createEmptyDatabase()
 const name = new URL(database.url).pathname.slice(1)
 await onServer(async (server) => {
@@ -39,7 +28,6 @@ expect((await migrate(url)).readerRole).toEqual({ granted: true })
 await database.pool.query(revokingStatements(database.url))
 const rig: Rig = await openRig({ databaseUrl: url }, { world: WORLD })
 afterAll(async () => {
-  build?.killAll()
   await rig?.close()
   await database?.drop()
   await onServer((server) => server.query(`drop role if exists ${role}`))
@@ -47,7 +35,7 @@ afterAll(async () => {
 
 test('a role that owns its database and nothing else, not even what an administrator can revoke, migrates, works and keeps the queue there', async () => {
   const runId = await rig.startRun()
-  const worker = await build.start(rig.environment)
+  const worker = await rig.start()
   expect(await rig.settled(runId, 180_000)).toMatchObject({ status: 'succeeded' })
   expect(await worker.stop()).toBe(0)
   await expectTablesEqual(rig.database, rig.world)

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { DEAD_AFTER_S } from '../../src/core/database/claims.ts'
 import { edit } from '../../src/demo/changes.ts'
 import { places } from '../../src/demo/catalog.ts'
@@ -9,22 +9,11 @@ import { SentCalls } from '../../src/core/sync/counts.ts'
 import { stopRun } from '../../src/core/run/stop.ts'
 import { createTestDatabase } from '../helpers/database.ts'
 import { openLive, settled } from '../helpers/live.ts'
-import { buildWorker } from '../helpers/worker-process.ts'
-import type { WorkerBuild } from '../helpers/worker-process.ts'
 import { callsNeeded, openOwnRig } from './rig.ts'
 import type { Rig } from './rig.ts'
 
 /** `sync.runs.calls` says what the service saw, whatever became of the answers. */
 
-const WORLD = {
-  seed: 5,
-  organizations: 8,
-  documentsPerOrganization: 3,
-  annotationsPerDocument: 25,
-  commentsPerAnnotation: 3,
-  usersPerOrganization: 10,
-  groupsPerOrganization: 1,
-}
 /** Most calls that one process has in flight. */
 const IN_FLIGHT_MAX = 16
 
@@ -68,16 +57,10 @@ test('calls that PostgreSQL does not take are kept for the next time, and count 
 })
 
 describe('with workers as processes', () => {
-  let build: WorkerBuild
   let rig: Rig
-  beforeAll(async () => {
-    build = await buildWorker()
-  })
-  afterAll(() => build?.killAll())
   beforeEach(async () => {
-    rig = await openOwnRig('postgres', { world: WORLD, standIn: { latencyMs: 80 } })
+    rig = await openOwnRig('postgres', { standIn: { latencyMs: 80 } })
   })
-  afterEach(() => build.killAll())
 
   async function countsOf(runId: string): Promise<{ calls: number; retries: number }> {
     const { rows } = await rig.database.pool.query(
@@ -89,7 +72,7 @@ describe('with workers as processes', () => {
 
   test('a worker that is killed leaves out what it sent in its last second at most, and the next one adds its own', async () => {
     const runId = await rig.startRun()
-    const worker = await build.start(rig.environment)
+    const worker = await rig.start()
     await rig.callsReach(400)
     const killedAtMs = Date.now()
     await worker.kill()
@@ -104,7 +87,7 @@ describe('with workers as processes', () => {
     expect(missing).toBeLessThanOrEqual(lastSecond + IN_FLIGHT_MAX)
     expect(missing).toBeLessThan(seen)
 
-    const next = await build.start(rig.environment)
+    const next = await rig.start()
     await rig.settled(runId, 120_000)
     expect(await next.stop()).toBe(0)
     expect((await countsOf(runId)).calls).toBe(rig.standIn.calls.total - missing)
@@ -113,7 +96,7 @@ describe('with workers as processes', () => {
   test('further tries count, and so do the calls of a token that is refused', async () => {
     rig.standIn.latencyMs = 0
     rig.standIn.setFaults([{ kind: 'server-error-html', rate: 0.1 }])
-    const worker = await build.start(rig.environment)
+    const worker = await rig.start()
     const tried = await rig.startRun()
     await rig.settled(tried, 120_000)
     const seen = rig.standIn.calls.total
@@ -132,7 +115,7 @@ describe('with workers as processes', () => {
 
   test('the calls of a run that was cancelled count', async () => {
     const runId = await rig.startRun()
-    const worker = await build.start(rig.environment)
+    const worker = await rig.start()
     await rig.callsReach(200)
     const context = {
       database: rig.database.pool,

@@ -1,11 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { migrate } from '../../src/core/database/migrate.ts'
 import { expectTablesEqual } from '../helpers/expect-equal.ts'
 import { redisUrl } from '../helpers/redis.ts'
 import { until } from '../helpers/until.ts'
-import { buildWorker } from '../helpers/worker-process.ts'
-import type { WorkerBuild } from '../helpers/worker-process.ts'
 import { callsNeeded, openRig } from './rig.ts'
 import type { Rig } from './rig.ts'
 import { openOwnRedis } from '../helpers/own-redis.ts'
@@ -15,17 +13,8 @@ import type { Relay } from '../helpers/relay.ts'
 import { openOwnPostgres } from './servers.ts'
 import type { OwnPostgres } from './servers.ts'
 
-const WORLD = {
-  seed: 6,
-  organizations: 10,
-  documentsPerOrganization: 3,
-  annotationsPerDocument: 12,
-  commentsPerAnnotation: 3,
-  usersPerOrganization: 10,
-  groupsPerOrganization: 1,
-}
+const WORLD = { organizations: 10, documentsPerOrganization: 3, annotationsPerDocument: 12 }
 
-let build: WorkerBuild
 let postgres: OwnPostgres
 let redis: OwnRedis
 let standby: OwnRedis
@@ -33,7 +22,6 @@ let relay: Relay
 let rig: Rig
 
 beforeAll(async () => {
-  build = await buildWorker()
   postgres = await openOwnPostgres()
   await migrate(postgres.url)
   if (redisUrl() === undefined) return
@@ -42,13 +30,11 @@ beforeAll(async () => {
   relay = await startRelay(redis.url)
 })
 afterAll(async () => {
-  build?.killAll()
   relay?.cut()
   await standby?.close()
   await redis?.close()
   await postgres?.close()
 })
-afterEach(() => build.killAll())
 
 /** What happens to the servers once a third of the calls is made; all is back when it resolves. */
 type Calamity = () => Promise<void>
@@ -136,7 +122,7 @@ async function expectSameEnd(calamity: Calamity, queueUrl: string | undefined): 
   rig = await openRig(place, { world: WORLD, standIn: { latencyMs: 400 } })
   const needed = callsNeeded(rig.world)
   const runId = await rig.startRun()
-  const worker = await build.start(rig.environment)
+  const worker = await rig.start()
   await rig.callsReach(Math.round(needed / 3))
   await calamity()
   const run = await rig.settled(runId, 180_000)

@@ -1,21 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { importCatalog } from '../../src/features/catalog/import.ts'
 import { listSource } from '../../src/features/catalog/lines.ts'
-import { SharedCollabSync } from '../../src/client/collab-sync.ts'
 import { migrate } from '../../src/core/database/migrate.ts'
 import { openDatabase } from '../../src/core/database/pool.ts'
-import type { Database } from '../../src/core/database/pool.ts'
-import { openQueueLate, startHttp } from '../../src/http/start-http.ts'
-import { createLog } from '../../src/base/log.ts'
+import { startHttp } from '../../src/http/start-http.ts'
 import type { QueuePlace } from '../../src/core/queue/backend.ts'
-import { readSettings } from '../../src/settings/settings.ts'
 import { openOwnRedis } from '../helpers/own-redis.ts'
 import type { OwnRedis } from '../helpers/own-redis.ts'
 import { openOwnPostgres } from '../faults/servers.ts'
 import type { OwnPostgres } from '../faults/servers.ts'
 import { redisUrl } from '../helpers/redis.ts'
 import { until } from '../helpers/until.ts'
-import { BEARER, TOKEN } from './served.ts'
+import { BEARER, latePartsOf } from './served.ts'
 
 let postgres: OwnPostgres
 let redis: OwnRedis | null
@@ -37,23 +33,9 @@ const ONE_ORGANIZATION = listSource('test', [{ organizationId: 'acme' }])
 
 /** The HTTP side as `serve` opens it, on the test's own servers. */
 async function open(queuePlace: QueuePlace) {
-  const environment = { DATABASE_URL: postgres.url, HTTP_PORT: '0', HTTP_TOKEN: TOKEN }
-  const settings = readSettings(environment, {
-    need: ['database', 'queue', 'http'],
-    directory: '/nonexistent',
-  })
-  const log = createLog('silent')
-  const database: Database = openDatabase(postgres.url)
-  const queue = openQueueLate(queuePlace, log)
-  const collabSync = new SharedCollabSync({
-    database,
-    queue,
-    settings,
-    log,
-    by: 'a test',
-    trigger: 'http',
-  })
-  const http = await startHttp({ settings, store: { database }, queue, collabSync, log })
+  const database = openDatabase(postgres.url)
+  const parts = latePartsOf(database, postgres.url, queuePlace)
+  const http = await startHttp(parts)
   return {
     async ask(path: string, init: RequestInit = {}) {
       const headers = { ...BEARER, ...(init.headers as Record<string, string>) }
@@ -61,7 +43,7 @@ async function open(queuePlace: QueuePlace) {
     },
     async close() {
       await http.stop()
-      await queue.close()
+      await parts.queue.close()
       await database.end()
     },
   }

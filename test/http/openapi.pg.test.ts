@@ -1,9 +1,8 @@
 import type { OpenAPIV3_1 } from 'openapi-types'
 import { describe, expect, test } from 'vitest'
 import { createLog } from '../../src/base/log.ts'
-import { createServer } from '../../src/http/server.ts'
 import { openLive } from '../helpers/live.ts'
-import { BEARER, operationsOf, partsOf, unlistened } from './served.ts'
+import { BEARER, operationsOf, partsOf, unlistened, unlistenedOn } from './served.ts'
 
 const live = await openLive('none')
 const app = await live.openApp()
@@ -89,11 +88,8 @@ describe('a path', () => {
   ])('%s %s leaves no ID in the log or in `instance`', async (method, url, status) => {
     const lines: string[] = []
     const log = createLog('debug', { write: (line) => lines.push(line) })
-    const parts = partsOf(app)
-    const settings = { ...parts.settings, httpBasePath: '/tools' }
-    const logged = await createServer({ ...parts, settings, log })
+    const logged = await unlistenedOn({ ...partsOf(app), log }, { httpBasePath: '/tools' })
     const answer = await logged.app.inject({ method: method as 'GET', url, headers: BEARER })
-    await logged.app.close()
     expect(answer.statusCode).toBe(status)
     const isRoute = method === 'DELETE' && url.includes('/user-groups/')
     const path = '/v1/catalog/organizations/:organizationId/user-groups/:organizationUserGroupId'

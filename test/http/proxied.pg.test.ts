@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createServer } from '../../src/http/server.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
 import type { HttpServer } from '../../src/http/server.ts'
 import { openLive } from '../helpers/live.ts'
-import { BEARER, partsOf, TOKEN } from './served.ts'
+import { send } from './auth/browser.ts'
+import { BEARER, TOKEN, unlistened } from './served.ts'
 
 /** `serve` behind a load balancer or another proxy. */
 
@@ -11,7 +11,7 @@ await live.importCatalog()
 const app = await live.openApp()
 
 test('an idle connection stays open for HTTP_KEEP_ALIVE_S, and does not delay a stop', async () => {
-  const server = await createServer(partsOf(app))
+  const server = await unlistened(app)
   const url = await server.app.listen({ host: '127.0.0.1', port: 0 })
   const answer = await fetch(`${url}/healthz`)
   await answer.text()
@@ -29,12 +29,9 @@ describe.each([
   let server: HttpServer
   let runId: string
   beforeAll(async () => {
-    const parts = partsOf(app)
-    const settings = { ...parts.settings, httpBasePath: BASE }
-    server = await createServer({ ...parts, settings })
+    server = await unlistened(app, { httpBasePath: BASE })
     runId = (await ask('POST', '/v1/runs')).json<{ runId: string }>().runId
   })
-  afterAll(() => server?.app.close())
 
   const ask = (method: 'GET' | 'POST', path: string) =>
     server.app.inject({
@@ -84,15 +81,9 @@ describe.each([
     const asked = await browse(`${BASE}/runs?status=failed`, { accept: 'text/html' })
     expect(asked.body).toContain(`action="${BASE}/sign-in"`)
     const next = /name="next" value="([^"]*)"/.exec(asked.body)?.[1] ?? ''
-    const { headers } = await server.app.inject({
-      method: 'POST',
-      url: `${received}/sign-in`,
-      headers: {
-        'content-type': 'application/x-www-form-urlencoded',
-        host: 'sync.example.com',
-        origin: 'https://sync.example.com',
-      },
-      payload: new URLSearchParams({ token: TOKEN, next }).toString(),
+    const { headers } = await send(server, 'POST', `${received}/sign-in`, {
+      headers: { host: 'sync.example.com', origin: 'https://sync.example.com' },
+      form: { token: TOKEN, next },
     })
     expect(headers.location).toBe(`${BASE}/runs?status=failed`)
     // A browser takes a cookie of this name for this path alone.
@@ -110,13 +101,10 @@ describe.each([
 })
 
 test('a path that only begins like the base is not under it; probes need no base', async () => {
-  const parts = partsOf(app)
-  const settings = { ...parts.settings, httpBasePath: BASE }
-  const server = await createServer({ ...parts, settings })
+  const server = await unlistened(app, { httpBasePath: BASE })
   const statusOf = async (url: string) =>
     (await server.app.inject({ url, headers: BEARER })).statusCode
   expect(await statusOf('/healthz')).toBe(200)
   expect(await statusOf(`${BASE}?x`)).toBe(200)
   expect(await statusOf(`${BASE}x/runs`)).toBe(404)
-  await server.app.close()
 })

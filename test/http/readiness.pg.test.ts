@@ -1,36 +1,14 @@
-import { afterAll, expect, test } from 'vitest'
-import { SharedCollabSync } from '../../src/client/collab-sync.ts'
+import { expect, test } from 'vitest'
 import { migrate } from '../../src/core/database/migrate.ts'
-import { createServer } from '../../src/http/server.ts'
-import { openQueueLate } from '../../src/http/start-http.ts'
-import { createLog } from '../../src/base/log.ts'
-import { readSettings } from '../../src/settings/settings.ts'
+import { closedAtEnd } from '../helpers/closing.ts'
 import { createEmptyDatabase } from '../helpers/database.ts'
 import { until } from '../helpers/until.ts'
-import { BEARER, TOKEN } from './served.ts'
+import { BEARER, latePartsOf, unlistenedOn } from './served.ts'
 
 const empty = await createEmptyDatabase()
-const environment = { DATABASE_URL: empty.url, HTTP_TOKEN: TOKEN }
-const settings = readSettings(environment, {
-  need: ['database', 'queue', 'http'],
-  directory: '/nonexistent',
-})
-const log = createLog('silent')
-const database = empty.pool
-const queue = openQueueLate({ kind: 'postgres', url: empty.url }, log)
-const collabSync = new SharedCollabSync({
-  database,
-  queue,
-  settings,
-  log,
-  by: 'a test',
-  trigger: 'http',
-})
-const server = await createServer({ settings, store: { database }, queue, collabSync, log })
-afterAll(async () => {
-  await server?.app.close()
-  await queue?.close()
-})
+const parts = latePartsOf(empty.pool, empty.url, { kind: 'postgres', url: empty.url })
+closedAtEnd(() => parts.queue.close())
+const server = await unlistenedOn(parts)
 
 test('without tables the probe, the API and the pages say what to run, and all is well once it was', async () => {
   const sentence = 'The tables are not of this version of collab-sync: run `collab-sync migrate`.'

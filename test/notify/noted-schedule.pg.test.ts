@@ -10,7 +10,7 @@ import { openLive } from '../helpers/live.ts'
 const NOTED =
   'schedule, schedule_since, next_due_at, late_after::text, schedule_time_zone, worker_left_at'
 const noted = async () =>
-  (await live.database.pool.query(`select ${NOTED}, xmin from collab_store.definitions`)).rows[0]
+  (await live.rows(`select ${NOTED}, xmin from collab_store.definitions`))[0]
 
 // No night begins while this test runs.
 const live = await openLive('postgres', { settings: { SYNC_CRON: '0 0 29 2 *' } })
@@ -30,7 +30,7 @@ test('a worker that keeps the schedule notes it, its settings, and when it left;
     late_after: '00:30:00',
     worker_left_at: null,
   })
-  const { rows } = await live.database.pool.query('select settings from sync.workers')
+  const rows = await live.rows('select settings from sync.workers')
   expect(rows).toMatchObject([{ settings: { SYNC_RATE_LIMIT: null, SYNC_CRON: '0 0 29 2 *' } }])
   await worker.stop()
   expect(await noted()).toMatchObject({ worker_left_at: expect.any(Date) })

@@ -1,40 +1,17 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { UsageError } from '../../src/base/errors.ts'
 import { readSettings } from '../../src/settings/settings.ts'
 import type { Environment } from '../../src/settings/environment.ts'
+import { faultsOf as faultsIn, SECRET, SERVICE } from '../settings/faults.ts'
 
-const SERVICE = {
-  COLLAB_API_URL: 'https://api.example.com',
-  COLLAB_API_KEY: 'key',
-  COLLAB_AUTH_TOKEN: 'token',
-}
-const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
+const faultsOf = (environment: Environment) => faultsIn({ ...SERVICE, ...environment }, ['service'])
 
-function read(environment: Environment) {
-  return readSettings(
-    { ...SERVICE, ...environment },
-    { need: ['service'], directory: '/nonexistent' },
-  )
-}
-
-function faultsOf(environment: Environment): string[] {
-  try {
-    read(environment)
-    return []
-  } catch (error) {
-    expect(error).toBeInstanceOf(UsageError)
-    return (error as UsageError).message.split('\n')
-  }
-}
-
-test('a duration is read in milliseconds', () => {
-  expect(read({ FRESHNESS_PROMISE: '1h30m' }).freshnessPromiseMs).toBe(90 * 60_000)
-  expect(read({ FRESHNESS_PROMISE: '2d' }).freshnessPromiseMs).toBe(48 * 3_600_000)
-})
+/** As `serve`, which does not call the service and notifies too. */
+const readAsServe = (environment: Environment) =>
+  readSettings(environment, { need: ['http'], directory: '/nonexistent' })
 
 test('receivers come with spaces or line breaks between, and their shape by prefix', () => {
-  const settings = read({
+  const settings = readAsServe({
     NOTIFY_URL: 'https://a.example/x?y=1,2  slack+https://b.example/z\nteams+https://c.example',
     NOTIFY_SECRET: SECRET,
   })
@@ -49,7 +26,6 @@ describe('what is refused', () => {
   test.each([
     ['NOTIFY_URL', ['a.example', 'ftp://a', 'https://u:p@a.example', 'https://a, https://']],
     ['NOTIFY_SECRET', ['secret', 'whsec_', 'whsec_c2hvcnQ=', `whsec_${'A'.repeat(100)}`]],
-    ['FRESHNESS_PROMISE', ['26', 'a day', '1h1h', '-1h', '0s', '1000d', '1.5h']],
   ])('%s refuses what it cannot mean, and does not repeat a secret', (name, texts) => {
     for (const text of texts) {
       const faults = faultsOf({ [name]: text })
@@ -57,7 +33,7 @@ describe('what is refused', () => {
       expect(faults[0]).toMatch(
         new RegExp(`^${name} must .*\\. (Example: ${name}=.|Create one with: echo whsec_)`),
       )
-      if (name.startsWith('NOTIFY')) expect(faults[0]).not.toContain(`"${text}"`)
+      expect(faults[0]).not.toContain(`"${text}"`)
     }
   })
 
@@ -73,10 +49,8 @@ describe('what is refused', () => {
       )
       expect(faultsOf({ NOTIFY_URL: `slack+http://${host}:9/x` })).toEqual([])
     }
-    // serve, which does not call the service, notifies too.
-    const serve = { need: ['http'], directory: '/nonexistent' } as const
-    expect(() => readSettings(plain, serve)).toThrow(/^NOTIFY_URL must start with https:/)
-    const allowed = readSettings({ ...plain, COLLAB_ALLOW_HTTP: '1' }, serve)
+    expect(() => readAsServe(plain)).toThrow(/^NOTIFY_URL must start with https:/)
+    const allowed = readAsServe({ ...plain, COLLAB_ALLOW_HTTP: '1' })
     expect(allowed.notifyUrls).toEqual([{ shape: 'slack', url: 'http://10.0.0.7/x' }])
   })
 

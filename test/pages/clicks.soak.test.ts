@@ -78,7 +78,7 @@ describe.skipIf(MISSING.includes('Chromium'))(
       await click(
         page
           .getByRole('main')
-          .getByRole('link', { name: /^[0-9a-f]{8}$/ })
+          .getByRole('link', { name: /run [0-9a-f]{8}/ })
           .first(),
       )
       await page.getByRole('heading', { level: 1, name: /^Run / }).waitFor()

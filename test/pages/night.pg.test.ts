@@ -1,26 +1,22 @@
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { describeRun } from '../../src/cli/run-details.ts'
 import { readRunDetails } from '../../src/client/run-reports.ts'
 import { shortId, time } from '../../src/schemas/format.ts'
 import { thingPath } from '../../src/http/pages/things/thing-link.tsx'
 import { openLive } from '../helpers/live.ts'
 import type { RunRow } from '../helpers/live.ts'
-import { askPages, hiddenFields, wordsOf } from './open-pages.ts'
-import type { PagesAsked } from './open-pages.ts'
+import { askPages, wordsOf } from './open-pages.ts'
 
 // A first load, and a night in which one organization's comments fail.
 const live = await openLive('none')
 const [organizationId] = [...live.world.organizationIds()] as [string]
 await live.importCatalog()
-const pages: PagesAsked = await askPages(await live.openApp())
+const pages = await askPages(await live.openApp())
 await live.run()
 live.standIn.setFaults([{ kind: 'forbidden', match: { organizationId, operation: 'comments' } }])
 const nightly: RunRow = await live.run({ trigger: 'schedule' })
-afterAll(async () => {
-  await pages.close()
-})
 
-const words = async (path: string) => wordsOf(await pages.get(path))
+const { act, words } = pages
 const json = async (path: string) => JSON.parse((await pages.get(path, ACCEPT)).text)
 const ACCEPT = { accept: 'application/json' }
 
@@ -58,7 +54,7 @@ test('a failed night says since when it fails, links what failed to the run that
   await expectResolvedBy(retry.run_id)
   // A night that was stopped is resolved by the next good run of everything.
   await live.rows(`update sync.runs set stopping = 'failed' where run_id = $1`, nightly.run_id)
-  const { rows } = await live.database.pool.query(
+  const rows = await live.rows(
     `select run_id from sync.runs where retry_of is null order by requested_at desc limit 1`,
   )
   await expectResolvedBy(rows[0].run_id)
@@ -126,13 +122,6 @@ test('the navigation counts what waits for a decision', async () => {
   expect(items.length).toBeGreaterThan(0)
   expect(await badge()).toBe(String(items.length))
 })
-
-/** Confirms an action; the address of the page that reports it. */
-async function act(action: string, fields: Record<string, string>): Promise<string> {
-  const question = await pages.get(`/actions/${action}?${new URLSearchParams(fields)}`)
-  const done = await pages.post(`/actions/${action}`, hiddenFields(question))
-  return String(done.headers['location'])
-}
 
 /** The card, the page, `/v1`, `status RUN` and SQL. */
 async function expectResolvedBy(runId: string | null) {

@@ -1,12 +1,29 @@
 import type { InjectOptions } from 'fastify'
+import { expect } from 'vitest'
 import type { App } from '../../src/worker/app.ts'
 import { BEARER, unlistened } from '../http/served.ts'
 
-/** The pages on a server that listens nowhere, asked as a browser asks. */
+/** The pages on a server that listens nowhere, asked as a browser asks, until the test or its file ends. */
 export interface PagesAsked {
   get(path: string, headers?: Record<string, string>): Promise<ServiceResponse>
   post(path: string, fields: Record<string, string>): Promise<ServiceResponse>
+  /** A page that is there: with one title, and without styles or scripts of its own. */
+  page(path: string): Promise<ServiceResponse>
+  /** The words of a page that is there. */
+  words(path: string): Promise<string>
+  /** The question before an action. */
+  question(action: string, fields: Fields): Promise<Question>
+  /** Confirms an action; the address of the page that reports it. */
+  act(action: string, fields: Fields): Promise<string>
+  /** For who wants to close them before. */
   close(): Promise<void>
+}
+
+type Fields = Readonly<Record<string, string>>
+
+export interface Question extends ServiceResponse {
+  /** Sends the form of the question. */
+  confirm(more?: Fields): Promise<ServiceResponse>
 }
 
 export interface ServiceResponse {
@@ -22,7 +39,8 @@ export async function askPages(app: App): Promise<PagesAsked> {
     return { status: statusCode, text: body, headers }
   }
   const person = { ...BEARER, accept: 'text/html' }
-  return {
+  const pages: PagesAsked = {
+    close: () => server.app.close(),
     get: (path, headers = {}) =>
       ask({ method: 'GET', url: path, headers: { ...person, ...headers } }),
     post: (path, fields) =>
@@ -32,8 +50,24 @@ export async function askPages(app: App): Promise<PagesAsked> {
         headers: { ...person, 'content-type': 'application/x-www-form-urlencoded' },
         payload: new URLSearchParams(fields).toString(),
       }),
-    close: () => server.app.close(),
+    async page(path) {
+      const page = await pages.get(path)
+      expect(page.status, `${path}: ${wordsOf(page)}`).toBe(200)
+      expect(page.text.match(/<h1>/g), path).toHaveLength(1)
+      expect(page.text, path).not.toMatch(/ style="|<style|javascript:/)
+      return page
+    },
+    words: async (path) => wordsOf(await pages.page(path)),
+    async question(action, fields) {
+      const page = await pages.page(`/actions/${action}?${new URLSearchParams(fields)}`)
+      const confirm = (more: Fields = {}) =>
+        pages.post(`/actions/${action}`, { ...hiddenFields(page), ...more })
+      return { ...page, confirm }
+    },
+    act: async (action, fields) =>
+      String((await (await pages.question(action, fields)).confirm()).headers['location']),
   }
+  return pages
 }
 
 /** The key that a question's form carries, and its other hidden fields. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { addToCatalog } from '../../src/features/catalog/change.ts'
 import { findRun } from '../../src/cli/requested-scope.ts'
 import { openDatabase } from '../../src/core/database/pool.ts'
@@ -7,7 +7,6 @@ import { thingPath } from '../../src/http/pages/things/thing-link.tsx'
 import { openLive } from '../helpers/live.ts'
 import type { RunRow } from '../helpers/live.ts'
 import { askPages, formOf, hiddenFields, unescaped, wordsOf } from './open-pages.ts'
-import type { PagesAsked } from './open-pages.ts'
 import { HOSTILE, hostileComments, importHostilePlace, putHostileUser } from './hostile.ts'
 
 const PAGES = ['/', '/runs', '/organizations', '/search?q=none', '/held', '/schedule']
@@ -17,9 +16,10 @@ const live = await openLive('none')
 const [whole, failing, held] = [...live.world.organizationIds()] as [string, string, string]
 putHostileUser(live, held)
 await live.importCatalog()
-const pages: PagesAsked = await askPages(await live.openApp())
+const pages = await askPages(await live.openApp())
+const { page: expectPage, words: wordsAt, question: questionOf } = pages
 for (const path of PAGES) await expectPage(path)
-expect(wordsOf(await expectPage('/'))).toContain('No nightly run yet')
+expect(await wordsAt('/')).toContain('No nightly run yet')
 await live.run()
 await importHostilePlace(live)
 live.standIn.setFaults([
@@ -28,12 +28,9 @@ live.standIn.setFaults([
   { kind: 'empty-list', match: { organizationId: held, operation: 'users' } },
 ])
 const nightly: RunRow = await live.run({ trigger: 'schedule' })
-afterAll(async () => {
-  await pages.close()
-})
 
 test('the overview says whether last night succeeded, when the next run is due, and what needs a person', async () => {
-  const words = wordsOf(await expectPage('/'))
+  const words = await wordsAt('/')
   expect(words).toContain(
     `The last nightly run succeeded partially ${String(nightly['problem']).split('`')[0]}`,
   )
@@ -76,7 +73,7 @@ test('the first digits of a run lead to its page, and to a list where several be
   try {
     const several = await pages.get(`/runs/${id.slice(0, 8)}`)
     expect(several.headers['location']).toBe(`/search?q=${id.slice(0, 8)}`)
-    const words = wordsOf(await expectPage(`/search?q=${id.slice(0, 8)}`))
+    const words = await wordsAt(`/search?q=${id.slice(0, 8)}`)
     expect(words).toContain(id)
     expect(words).toContain(twin)
     await expect(findRun(pool, id.slice(0, 8))).rejects.toThrow(
@@ -135,33 +132,34 @@ test('a character that reverses the order of letters is an escape in texts, and 
 })
 
 test('an organization is synced after a question, once, and its run is cancelled', async () => {
-  const question = await expectPage(`/actions/sync?organizationId=${encodeURIComponent(whole)}`)
+  const question = await questionOf('sync', { organizationId: whole })
   expect(wordsOf(question)).toMatch(/Sync now\? Scope: organization .* A run requests \d+ scopes, /)
   expect(wordsOf(question)).toContain('that it has claimed already are fetched again.')
-  const post = () => pages.post('/actions/sync', hiddenFields(question))
-  const done = await post()
+  const done = await question.confirm()
   expect(done.status).toBe(303)
   const address = String(done.headers['location'])
   expect(address).toMatch(/^\/runs\/[0-9a-f-]{36}\?done=run-started$/)
-  expect((await post()).headers['location']).toBe(address.replace('run-started', 'run-known'))
+  expect((await question.confirm()).headers['location']).toBe(
+    address.replace('run-started', 'run-known'),
+  )
   const page = await expectPage(address)
   expect(wordsOf(page)).toContain('The run is requested.')
   expect(page.text).toContain('follow-run.js')
   const runId = address.slice('/runs/'.length, '/runs/'.length + 36)
-  const cancel = await expectPage(`/actions/cancel?run=${runId}`)
+  const cancel = await questionOf('cancel', { run: runId })
   expect(wordsOf(cancel)).toContain('data already written is kept')
-  const cancelled = await pages.post('/actions/cancel', hiddenFields(cancel))
+  const cancelled = await cancel.confirm()
   expect(cancelled.headers['location']).toBe(`/runs/${runId}?done=run-cancelled`)
-  expect(wordsOf(await expectPage(`/runs/${runId}`))).toMatch(/cancelled|is ending/)
+  expect(await wordsAt(`/runs/${runId}`)).toMatch(/cancelled|is ending/)
 })
 
 test('a thing is added to the catalog, synced, reported as changed and removed', async () => {
   const document = { organizationId: whole, documentId: 'a new & odd document' }
   const annotation = { ...document, annotationId: 'a 1' }
   const act = async (action: string, fields: Record<string, string>) => {
-    const question = await expectPage(`/actions/${action}?${new URLSearchParams(fields)}`)
+    const question = await questionOf(action, fields)
     expect(wordsOf(question)).toContain('Scope: organization ')
-    return String((await pages.post(`/actions/${action}`, hiddenFields(question))).headers.location)
+    return String((await question.confirm()).headers['location'])
   }
   const thing = (ids: Record<string, string>) => `/thing?${new URLSearchParams(ids)}`
   const early = await pages.post('/actions/add', { ...annotation, key: randomUUID() })
@@ -223,35 +221,35 @@ test('a held removal is shown with who leaves and who stays, and accepted only a
   const page = await expectPage('/held')
   expect(wordsOf(page)).toContain('Stay in any case: 0 users')
   const fields = formOf(page, 'accept', 'held')
-  const question = await expectPage(`/actions/accept?${new URLSearchParams(fields)}`)
+  const question = await questionOf('accept', fields)
   expect(wordsOf(question)).toContain('Accept the removal?')
   const stale = { ...fields, run: '00000000-0000-4000-8000-000000000000' }
   expect(await pages.get(`/actions/accept?${new URLSearchParams(stale)}`)).toMatchObject({
     status: 400,
   })
-  const done = await pages.post('/actions/accept', hiddenFields(question))
+  const done = await question.confirm()
   expect(done.headers['location']).toMatch(/^\/held\?done=held-accepted&counts=\d+\.1\.0$/)
-  const after = wordsOf(await expectPage(String(done.headers['location'])))
+  const after = await wordsAt(String(done.headers['location']))
   const [, removed] = /counts=(\d+)/.exec(String(done.headers['location'])) ?? []
   expect(after).toMatch(
     new RegExp(`The removal is accepted: ${removed} (person|people) removed from 1 listing\\.`),
   )
-  const again = await pages.post('/actions/accept', hiddenFields(question))
+  const again = await question.confirm()
   expect(again.status).toBe(400)
   expect(wordsOf(again)).toContain('Check them again.')
 })
 
 test('a held removal is refused with a reason', async () => {
   const fields = formOf(await expectPage('/held'), 'refuse', 'held')
-  const question = await expectPage(`/actions/refuse?${new URLSearchParams(fields)}`)
+  const question = await questionOf('refuse', fields)
   expect(wordsOf(question)).toContain('Refuse the removal?')
-  const without = await pages.post('/actions/refuse', hiddenFields(question))
+  const without = await question.confirm()
   expect(without.status).toBe(400)
-  const done = await pages.post('/actions/refuse', { ...hiddenFields(question), reason: 'no' })
+  const done = await question.confirm({ reason: 'no' })
   expect(done.headers['location']).toMatch(/^\/held\?done=held-refused&counts=\d+\.1\.0$/)
-  const after = wordsOf(await expectPage(String(done.headers['location'])))
+  const after = await wordsAt(String(done.headers['location']))
   expect(after).toMatch(/The removal is refused: \d+ (person|people) kept in 1 listing\./)
-  expect(wordsOf(await expectPage('/history'))).toMatch(/ HTTP_TOKEN held refused .* users? no /)
+  expect(await wordsAt('/history')).toMatch(/ HTTP_TOKEN held refused .* users? no /)
 })
 
 test.each(['organization', 'run'])(
@@ -261,12 +259,11 @@ test.each(['organization', 'run'])(
     const path = by === 'run' ? `/held?run=${choice.run}` : '/held'
     const button = formOf(await expectPage(path), 'refuse', by)
     expect(button).toEqual({ [by]: choice[by as 'run'] })
-    const question = await expectPage(`/actions/refuse?${new URLSearchParams(button)}`)
+    const question = await questionOf('refuse', button)
     const fields = { ...hiddenFields(question), reason: 'their directory was down' }
-    const { rows } = await live.database.pool.query(
-      `select count(distinct held_id)::text as listings, count(distinct (organization_id, user_id))::text as people
-      from sync.held cross join unnest(missing_user_ids) m (user_id) where resolved_at is null`,
-    )
+    const rows =
+      await live.rows(`select count(distinct held_id)::text as listings, count(distinct (organization_id, user_id))::text as people
+      from sync.held cross join unnest(missing_user_ids) m (user_id) where resolved_at is null`)
     expect(fields).toMatchObject(rows[0])
     expect(wordsOf(question)).toContain(
       `${rows[0].people} people are missing from ${rows[0].listings} listings, and collab-sync removed none of them.`,
@@ -277,7 +274,7 @@ test.each(['organization', 'run'])(
     expect(wordsOf(other)).toContain('Check them again.')
     const done = await pages.post('/actions/refuse', fields)
     expect(done.headers['location']).toContain(`counts=${rows[0].people}.${rows[0].listings}.0`)
-    expect(wordsOf(await expectPage(path))).toContain('No removal is held.')
+    expect(await wordsAt(path)).toContain('No removal is held.')
     const { rows: decided } = await live.database.pool.query(
       `update sync.held set resolved_at = null, resolution = null, decided_by = null, reason = null, is_standing = false
       where reason = $1 returning held_id`,
@@ -290,27 +287,24 @@ test.each(['organization', 'run'])(
 test('a rejected record is set aside with a reason', async () => {
   const page = await expectPage('/held')
   const fields = formOf(page, 'set-aside', 'record')
-  const question = await expectPage(`/actions/set-aside?${new URLSearchParams(fields)}`)
-  expect((await pages.post('/actions/set-aside', hiddenFields(question))).status).toBe(400)
-  const done = await pages.post('/actions/set-aside', { ...hiddenFields(question), reason: 'no' })
+  const question = await questionOf('set-aside', fields)
+  expect((await question.confirm()).status).toBe(400)
+  const done = await question.confirm({ reason: 'no' })
   const after = await expectPage(String(done.headers['location']))
   expect(wordsOf(after)).toContain('1 record set aside')
   expect(after.text).not.toContain(`name="record" value="${fields['record']}"`)
 })
 
 test('the schedule is set, shown and removed', async () => {
-  const wanted = new URLSearchParams({ cron: '30 1 * * *', timeZone: 'Europe/Berlin' })
-  const question = await expectPage(`/actions/set-schedule?${wanted}`)
+  const wanted = { cron: '30 1 * * *', timeZone: 'Europe/Berlin' }
+  const question = await questionOf('set-schedule', wanted)
   expect(wordsOf(question)).toContain('The next runs would start at')
-  await pages.post('/actions/set-schedule', hiddenFields(question))
-  expect(wordsOf(await expectPage('/schedule?done=schedule-set'))).toMatch(
+  await question.confirm()
+  expect(await wordsAt('/schedule?done=schedule-set')).toMatch(
     /The nightly schedule is set.*30 1 \* \* \*.*Europe\/Berlin.*Set by HTTP_TOKEN /,
   )
-  await pages.post(
-    '/actions/remove-schedule',
-    hiddenFields(await expectPage('/actions/remove-schedule')),
-  )
-  expect(wordsOf(await expectPage('/schedule'))).toContain('No nightly schedule')
+  await pages.act('remove-schedule', {})
+  expect(await wordsAt('/schedule')).toContain('No nightly schedule')
 })
 
 test('wrong input is told in a sentence', async () => {
@@ -357,14 +351,5 @@ test('while PostgreSQL is away every page says so in a sentence, and the files a
     expect(page.text.match(/<h1>/g), path).toHaveLength(1)
   }
   expect((await away.get('/static/style.css')).status).toBe(200)
-  await away.close()
   await database.end()
 })
-
-async function expectPage(path: string) {
-  const page = await pages.get(path)
-  expect(page.status, `${path}: ${wordsOf(page)}`).toBe(200)
-  expect(page.text.match(/<h1>/g), path).toHaveLength(1)
-  expect(page.text, path).not.toMatch(/ style="|<style|javascript:/)
-  return page
-}

@@ -115,7 +115,7 @@ describe.skipIf(MISSING.includes('Chromium'))('the pages in a browser', () => {
     await page.goto(`${http.url}/organizations`)
     await page.getByRole('row', { name: first }).getByRole('button', { name: 'Sync now' }).click()
     await page.getByRole('button', { name: 'Sync now', exact: true }).click()
-    await page.getByText('The run is requested.').waitFor()
+    await page.waitForURL(/\/runs\//)
     await page.evaluate(() => {
       const seen: number[] = []
       Object.assign(window, { seen })
@@ -140,7 +140,7 @@ describe.skipIf(MISSING.includes('Chromium'))('the pages in a browser', () => {
     await page.goto(`${http.url}/organizations`)
     await page.getByRole('row', { name: first }).getByRole('button', { name: 'Sync now' }).click()
     await page.getByRole('button', { name: 'Sync now', exact: true }).click()
-    await page.getByText('The run is requested.').waitFor()
+    await page.waitForURL(/\/runs\//)
     live.standIn.setFaults([{ kind: 'too-many-requests', retryAfterSeconds: 12 }])
     const notice = page.getByText(/^Waiting since .* \(HTTP 429\)\. Next try at .* Gives up at /)
     await notice.waitFor()
@@ -179,7 +179,7 @@ describe.skipIf(MISSING.includes('Chromium'))('the pages in a browser', () => {
     await still.getByRole('link', { name: 'Refresh' }).click()
     await still.getByRole('button', { name: 'Cancel the run' }).click()
     await still.getByRole('button', { name: 'Cancel the run' }).click()
-    await still.getByText('The run is cancelled.').waitFor()
+    await still.getByText('The cancellation was requested.').waitFor()
     live.standIn.latencyMs = 0
     await plain.close()
   })

@@ -1,9 +1,9 @@
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { deleteComment, edit } from '../../src/demo/changes.ts'
 import { thingPath } from '../../src/http/pages/things/thing-link.tsx'
 import { openLive } from '../helpers/live.ts'
-import { askPages, formOf, hiddenFields, wordsOf } from './open-pages.ts'
-import type { ServiceResponse, PagesAsked } from './open-pages.ts'
+import { askPages, formOf, wordsOf } from './open-pages.ts'
+import type { ServiceResponse } from './open-pages.ts'
 
 // Two runs: between them a comment is edited, one is deleted and a user leaves; then one thread fails.
 const live = await openLive('none')
@@ -26,10 +26,8 @@ world.dropUser(organizationId, left)
 live.standIn.setFaults([{ kind: 'forbidden', match: failing }])
 await live.run()
 live.standIn.setFaults([])
-const pages: PagesAsked = await askPages(await live.openApp())
-afterAll(async () => {
-  await pages.close()
-})
+const pages = await askPages(await live.openApp())
+const { page: expectPage, words } = pages
 
 test('links lead from the catalog down to a comment and its author, and back up', async () => {
   const { organizationId, documentId, annotationId } = place
@@ -61,10 +59,10 @@ test('a comment shows its words before and after a change, and the run that noti
 })
 
 test('things that are gone say why', async () => {
-  const comment = wordsOf(await expectPage(thingPath({ ...place, commentId: deleted })))
+  const comment = await words(thingPath({ ...place, commentId: deleted }))
   expect(comment).toMatch(/gone.*The service returned null for its ID/)
   const { organizationId } = place
-  const user = wordsOf(await expectPage(thingPath({ organizationId, userId: left })))
+  const user = await words(thingPath({ organizationId, userId: left }))
   expect(user).toMatch(/gone.*no longer contained the user/)
 })
 
@@ -81,9 +79,7 @@ test('the overview leads to the organization that fails, and its failing scopes 
   const page = await expectPage(linkOf(overview, place.organizationId))
   const fields = formOf(page, 'sync', 'failing')
   expect(fields).toEqual({ organizationId: place.organizationId, failing: 'true' })
-  const question = await expectPage(`/actions/sync?${new URLSearchParams(fields)}`)
-  const done = await pages.post('/actions/sync', hiddenFields(question))
-  expect(done.headers['location']).toMatch(/^\/runs\/[0-9a-f-]{36}\?done=run-started$/)
+  expect(await pages.act('sync', fields)).toMatch(/^\/runs\/[0-9a-f-]{36}\?done=run-started$/)
 })
 
 test('a search with one exact result opens its page; others are listed', async () => {
@@ -121,12 +117,6 @@ test('IDs that name nothing are answered in a sentence', async () => {
     expect(wordsOf(page), path).toContain(sentence)
   }
 })
-
-async function expectPage(path: string): Promise<ServiceResponse> {
-  const page = await pages.get(path)
-  expect(page.status, `${path}: ${wordsOf(page)}`).toBe(200)
-  return page
-}
 
 /** The words and the address of each link. */
 function linksOf(page: ServiceResponse): [words: string, path: string][] {

@@ -114,9 +114,11 @@ function somebody(): string {
 
 const expectNoTrace = () => expectNone(live.database, TRACES)
 
-async function one(text: string, values: unknown[] = []): Promise<Record<string, unknown>> {
-  return (await live.database.pool.query(text, values)).rows[0]
+async function all(text: string, values: unknown[] = []): Promise<Record<string, unknown>[]> {
+  return (await live.database.pool.query(text, values)).rows
 }
+
+const one = async (text: string, values: unknown[] = []) => (await all(text, values))[0]
 
 const COUNTS = `select
   (select count(*) from collab.comments)::int as comments,
@@ -152,11 +154,11 @@ test('nothing of an erased person is in any table, not after the next run either
     organization_id: null,
     pseudonym: done.pseudonym,
     reason: expect.stringMatching(/^asked by erased:/),
-    erased_by: (await one('select current_user as name'))['name'],
+    erased_by: (await one('select current_user as name'))?.['name'],
     users: 2,
   })
   await expect(eraseUser(live.database.pool, EVERYWHERE)).rejects.toThrow(UsageError)
-  const { rows: actions } = await live.database.pool.query(
+  const actions = await all(
     `select by, target, reason from sync.actions where action in ('schedule_set', 'person_erased') order by action_id`,
   )
   const redacted = expect.stringMatching(/^asked by erased:/)
@@ -181,22 +183,13 @@ test('nothing of an erased person is in any table, not after the next run either
   await live.run()
   await live.run({ scope: { organizationIds: [later], operations: ['users'] } })
   await expectNoTrace()
-  const { rows } = await live.database.pool.query(
-    `select raw from collab.users where organization_id = $2 and user_id = $1`,
-    [pseudonym, later],
-  )
-  expect(rows).toEqual([{ raw: { userId: pseudonym } }])
-  const comments = await live.database.pool.query(
-    `select comment_text, author_name, raw - 'commentId' - 'lastUpdated' as raw from collab.comments
-    where organization_id = $2 and author_user_id = $1`,
-    [pseudonym, later],
-  )
-  expect(comments.rows).toEqual([
-    {
-      comment_text: null,
-      author_name: null,
-      raw: { from: { userId: pseudonym }, status: 'added', type: 'text' },
-    },
+  const users = 'select raw from collab.users where organization_id = $2 and user_id = $1'
+  expect(await all(users, [pseudonym, later])).toEqual([{ raw: { userId: pseudonym } }])
+  const comments = `select comment_text, author_name, raw - 'commentId' - 'lastUpdated' as raw from collab.comments
+    where organization_id = $2 and author_user_id = $1`
+  const raw = { from: { userId: pseudonym }, status: 'added', type: 'text' }
+  expect(await all(comments, [pseudonym, later])).toEqual([
+    { comment_text: null, author_name: null, raw },
   ])
 })
 
@@ -207,27 +200,17 @@ test('an erasure narrowed to an organization leaves the others as they are, and 
   const narrowed = { ...EVERYWHERE, organizationId: here }
   expect(await eraseUser(live.database.pool, narrowed)).toMatchObject({ mentionsLeft: 1 })
   await live.run()
-  const { rows } = await live.database.pool.query(
-    `select organization_id from collab.users where user_id = $1`,
-    [PERSON.userId],
-  )
-  expect(rows).toEqual([{ organization_id: other }])
-  expect((await textsOf(live.database)).get('collab_store.past_memberships')).toMatch(/erased:/)
-  expect((await textsOf(live.database)).get('collab_store.past_memberships')).not.toMatch(/zzyzx/i)
-  expect(
-    await one(
-      `select count(*)::int as n from collab.comments
-    where organization_id = $1 and raw::text ilike '%xylograph%'`,
-      [here],
-    ),
-  ).toEqual({ n: 0 })
-  expect(
-    await one(
-      `select count(*)::int as n from collab.comments
-    where organization_id = $1 and comment_text like 'xylograph%'`,
-      [other],
-    ),
-  ).toEqual({ n: 1 })
+  const users = 'select organization_id from collab.users where user_id = $1'
+  expect(await all(users, [PERSON.userId])).toEqual([{ organization_id: other }])
+  const past = (await textsOf(live.database)).get('collab_store.past_memberships')
+  expect(past).toMatch(/erased:/)
+  expect(past).not.toMatch(/zzyzx/i)
+  const count = (where: string, organizationId: string) =>
+    one(`select count(*)::int as n from collab.comments where organization_id = $1 and ${where}`, [
+      organizationId,
+    ])
+  expect(await count(`raw::text ilike '%xylograph%'`, here)).toEqual({ n: 0 })
+  expect(await count(`comment_text like 'xylograph%'`, other)).toEqual({ n: 1 })
 })
 
 test('an answer that was asked for before the erasure cannot bring the person back after it', async () => {

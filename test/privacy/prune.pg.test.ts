@@ -11,31 +11,27 @@ beforeEach(async () => {
 const DAY_MS = 86_400_000
 const before = new Date(Date.now() - 400 * DAY_MS)
 
-async function one(text: string): Promise<unknown> {
-  return Object.values((await database.pool.query(text)).rows[0])[0]
+async function one(text: string, values: unknown[] = []): Promise<unknown> {
+  return Object.values((await database.pool.query(text, values)).rows[0])[0]
 }
 
+/** A run with an item, a failure and a rejected record. @returns its ID */
 async function settledRun(daysAgo: number): Promise<string> {
-  const { rows } = await database.pool.query<{ run_id: string }>(
-    `insert into sync.runs (trigger, status, requested_at, finished_at)
-    values ('cli', 'succeeded', now() - make_interval(days => $1), now() - make_interval(days => $1)) returning run_id`,
+  const runId = await one(
+    `with run as (
+      insert into sync.runs (trigger, status, requested_at, finished_at)
+      select 'cli', 'succeeded', at, at from (select now() - make_interval(days => $1) as at) t returning run_id, finished_at
+    ), items as (
+      insert into sync.run_items (run_id, kind, state) select run_id, 'sync-batch', 'done' from run
+    ), failures as (
+      insert into sync.failures (run_id, attempts, operation) select run_id, 1, 'users' from run
+    ), rejected as (
+      insert into sync.rejected_records (run_id, operation, reason, record, is_whole, digest, at)
+      select run_id, 'users', 'odd', '{}', true, uuid_send(run_id), finished_at from run
+    ) select run_id from run`,
     [daysAgo],
   )
-  const runId = rows[0]?.run_id ?? ''
-  await database.pool.query(
-    `insert into sync.run_items (run_id, kind, state) values ($1, 'sync-batch', 'done')`,
-    [runId],
-  )
-  await database.pool.query(
-    `insert into sync.failures (run_id, attempts, operation) values ($1, 1, 'users')`,
-    [runId],
-  )
-  await database.pool.query(
-    `insert into sync.rejected_records (run_id, operation, reason, record, is_whole, digest, at)
-    values ($1::uuid, 'users', 'odd', '{}', true, uuid_send($1::uuid), now() - make_interval(days => $2))`,
-    [runId, daysAgo],
-  )
-  return runId
+  return runId as string
 }
 
 async function held(runId: string, resolution: 'accepted' | null): Promise<void> {

@@ -1,26 +1,23 @@
 import { expect, test } from 'vitest'
 import { makeActivity } from './activity.ts'
-import type { Activity } from './activity.ts'
 import { refreshed } from './simulated.ts'
 
 const DAY = 86_400
 const DAYS = 8
 const PROMISE_S = 3 * DAY
-const ANNOTATIONS = 3_000
 /** One call a day for each annotation, in turn, finds a change after this time in the mean. */
 const IN_TURN_S = DAY / 2
 /** A made-up world: enough to see a mistake. docs/decisions has what was measured with larger ones. */
-const WORLD = { annotations: ANNOTATIONS, days: DAYS, seed: 1 }
+const WORLD = { annotations: 3_000, days: DAYS, seed: 1 }
 
-function optionsFor({ annotations }: Activity) {
-  const beginMs = Math.floor(Date.now() / (DAY * 1000) - DAYS - 2) * DAY * 1000
-  const callsPerDay = annotations.length
-  return { callsPerDay, measureFromS: (DAYS / 3) * DAY, promiseS: PROMISE_S, beginMs }
+const OPTIONS = {
+  measureFromS: (DAYS / 3) * DAY,
+  promiseS: PROMISE_S,
+  beginMs: Math.floor(Date.now() / (DAY * 1000) - DAYS - 2) * DAY * 1000,
 }
 
 test('changes are seen early, everything within the promise, and delays are reported as the service has them', async () => {
-  const activity = makeActivity(WORLD)
-  const outcome = await refreshed(activity, optionsFor(activity), async ({ pool }, service) => {
+  const outcome = await refreshed(makeActivity(WORLD), OPTIONS, async ({ pool }, service) => {
     const { rows } = await pool.query<Record<string, string | boolean>>(
       `select coalesce(organization_id, 'all') as organization, day::text, changes - undated as changes, p50_seconds, p95_seconds,
         mean_seconds, within_target, is_final
@@ -64,8 +61,7 @@ test('changes are seen early, everything within the promise, and delays are repo
 }, 240_000)
 
 test('where nothing announces a change, it is no worse than one poll after the other', async () => {
-  const activity = makeActivity({ ...WORLD, hasBursts: false })
-  const outcome = await refreshed(activity, optionsFor(activity))
+  const outcome = await refreshed(makeActivity({ ...WORLD, hasBursts: false }), OPTIONS)
   expect(mean(outcome.delays)).toBeLessThanOrEqual(0.95 * IN_TURN_S)
   expect(outcome.worstAgeS).toBeLessThanOrEqual(PROMISE_S)
 }, 240_000)

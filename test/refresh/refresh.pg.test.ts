@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { jobs } from '../../jobs/index.ts'
 import { removeFromCatalog } from '../../src/features/catalog/change.ts'
 import { importCatalog } from '../../src/features/catalog/import.ts'
 import { listSource } from '../../src/features/catalog/lines.ts'
@@ -90,6 +91,8 @@ async function keyOf(it: Pick<Live, 'rows'>, place: Place): Promise<number> {
 
 const COMMENTS =
   'select comment_count as count from collab_store.annotations where annotation_key = $1'
+const FAILING =
+  'select annotation_key as key from collab_store.annotations where failing_since is not null'
 const RECENT = 'select r.active_at, r.annotation_key from collab_store.recent_threads r order by 1'
 
 test('a change is seen, makes its thread recent, and the next look at it comes soon; what did not change writes nothing', async () => {
@@ -204,9 +207,7 @@ test('a batch that others write to while it is swept is not asked for again as a
   const annotations = [...places(it.world)].length
   expect(it.standIn.calls.byOperation.comments - calls).toBeLessThan(annotations + 20)
   // A failure that was thrown away with the commit is written with the next one.
-  const failing =
-    'select annotation_key as key from collab_store.annotations where failing_since is not null'
-  expect(await it.rows(failing)).toEqual([{ key: await keyOf(it, gone) }])
+  expect(await it.rows(FAILING)).toEqual([{ key: await keyOf(it, gone) }])
 })
 
 /** Another claim writes to the batch of the place while it is fetched; that call gets no response. */
@@ -373,9 +374,7 @@ describe('what fails', () => {
     const calls = it.standIn.calls.total
     await it.steps(3)
     expect(it.standIn.calls.total).toBe(calls)
-    expect(
-      await it.rows(`select 1 from collab_store.annotations where failing_since is not null`),
-    ).toEqual([])
+    expect(await it.rows(FAILING)).toEqual([])
 
     it.standIn.setFaults([])
     it.counted.nowMs += 600_000
@@ -402,8 +401,7 @@ describe('what fails', () => {
     await alone.steps(2)
     const reason = expect.stringContaining('its certificate is not trusted') as string
     expect(await it.rows(state)).toEqual([{ reason }])
-    const failing = 'select from collab_store.annotations where failing_since is not null'
-    expect(await it.rows(failing)).toEqual([])
+    expect(await it.rows(FAILING)).toEqual([])
   })
 
   test('a service that fails everywhere pauses it, after few failures', async () => {
@@ -413,6 +411,20 @@ describe('what fails', () => {
     const [state] = await it.rows('select reason from sync.refresh_state')
     expect(state?.reason).toContain('seems to be unavailable')
   })
+})
+
+test('the nightly run leaves out the operations that refresh polls, if it polls any', async () => {
+  const it = await opened()
+  const scopeOfNight = async (app: App) => {
+    const started = await jobs['start-nightly-run'](app, { data: {}, requestKey: null } as never)
+    const { runId } = started as { runId: string }
+    const [run] = await it.rows('select scope from sync.runs where run_id = $1', runId)
+    await it.rows('delete from sync.runs where run_id = $1', runId)
+    return run?.scope
+  }
+  expect(await scopeOfNight(it.app)).toEqual({ operations: ['users'] })
+  await setDefinitions(it.pool, PROMISE)
+  expect(await scopeOfNight(await it.openApp({}))).toEqual({})
 })
 
 test('a day of refresh is a run that adds up and is settled when the next day has begun', async () => {

@@ -222,33 +222,23 @@ interface ServedComment {
   readonly lastUpdated: string
 }
 
-/** Those that the catalog does not hold from the begin, in the order in which it hears of them. */
-function laterOf({ annotations }: Activity): number[] {
-  const known = (index: number) => annotations[index]?.knownS ?? 0
-  return [...annotations.keys()]
-    .filter((index) => known(index) > 0)
-    .sort((a, b) => known(a) - known(b))
-}
-
-/** Continuous refresh by the program itself: its planner, its statements, its commits, on the world's clock. */
+/**
+ * Continuous refresh by the program itself: its planner, its statements, its commits, on the world's clock. The budget is one
+ * call a day for each annotation.
+ */
 export async function refreshed(
   activity: Activity,
-  options: {
-    callsPerDay: number
-    measureFromS: number
-    promiseS: number
-    beginMs: number
-  },
+  options: { measureFromS: number; promiseS: number; beginMs: number },
   check: (database: TestDatabase, service: SimulatedService) => Promise<void> = async () => {},
 ): Promise<Outcome> {
-  const { callsPerDay, measureFromS, promiseS, beginMs } = options
+  const { measureFromS, promiseS, beginMs } = options
   const database = await createTestDatabase()
   try {
-    const atBegin = [...activity.annotations.keys()].filter(
-      (index) => activity.annotations[index]?.knownS === 0,
-    )
+    const known = (index: number) => activity.annotations[index]?.knownS ?? 0
+    const all = [...activity.annotations.keys()].sort((a, b) => known(a) - known(b))
+    const atBegin = all.filter((index) => known(index) === 0)
     await addToCatalog(database, activity, atBegin)
-    const budget = callsPerDay / DAY
+    const budget = all.length / DAY
     await setDefinitions(database.pool, {
       freshnessPromiseMs: promiseS * 1000,
       refreshBudget: budget,
@@ -274,13 +264,10 @@ export async function refreshed(
     while (service.calls < atBegin.length) await step()
     stepS = 1 / budget
     const endS = activity.days * DAY
-    const later = laterOf(activity)
+    const later = all.slice(atBegin.length)
     while (service.nowS < endS) {
-      const known = later.filter(
-        (index) => (activity.annotations[index]?.knownS ?? 0) <= service.nowS,
-      )
-      if (known.length > 0)
-        await addToCatalog(database, activity, later.splice(0, known.length), service.now)
+      const added = later.filter((index) => known(index) <= service.nowS).length
+      if (added > 0) await addToCatalog(database, activity, later.splice(0, added), service.now)
       await step()
     }
     await check(database, service)

@@ -58,10 +58,14 @@ test('a held listing is held and not stale, however old its last good check is',
 })
 
 test('refused, they are fresh by decision, and another response is held again', async () => {
-  const since = await read(
-    `select min(removal_held_since) as at from collab.document_users where organization_id = $1 and document_id = $2`,
-    [organizationId, documentId],
-  )
+  const heldSince = async () => {
+    const [row] = await read(
+      `select min(removal_held_since) as at from collab.document_users where organization_id = $1 and document_id = $2`,
+      [organizationId, documentId],
+    )
+    return Number(row?.['at'])
+  }
+  const before = await heldSince()
   await decideHeld(
     { database: live.database.pool },
     { organizationId },
@@ -84,11 +88,7 @@ test('refused, they are fresh by decision, and another response is held again', 
   await runWith()
   expect(await marks('reporting.memberships', 'true')).toEqual([{ held: false, refused: false }])
   await runWith({ ...EMPTY, match: { operation: 'users', organizationId, documentId } })
-  const anew = await read(
-    `select min(removal_held_since) as at from collab.document_users where organization_id = $1 and document_id = $2`,
-    [organizationId, documentId],
-  )
-  expect(Number(anew[0]?.['at'])).toBeGreaterThan(Number(since[0]?.['at']))
+  expect(await heldSince()).toBeGreaterThan(before)
 })
 
 test.each([

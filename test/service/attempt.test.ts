@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
+import type { CallError, FailureKind } from '../../src/base/errors.ts'
 import type { CallReport, CollabApiOptions } from '../../src/core/service/client.ts'
 import { NO_RATE_LIMIT } from '../../src/core/service/shared-rate-limit.ts'
 import { until } from '../helpers/until.ts'
@@ -10,34 +11,114 @@ const start = (script: Fault[], options: Partial<CollabApiOptions> = {}) =>
   startClient(script, { retries: 0, throttledMaxMs: 0, ...options })
 
 const users = { organizationId: 'o' }
-const ended = (call: Promise<unknown>) => call.then(String, (error: unknown) => error)
+const ended = (call: Promise<unknown>) => call.catch((error: unknown) => error)
 
-describe('each call that was made is reported with how it went', () => {
-  test.each<[CallReport['outcome'], Fault]>([
-    ['success', success([])],
-    ['overload', json(429, {}, { 'retry-after': '0' })],
-    ['overload', json(503, {})],
-    ['timeout', neverAnswers],
-    ['transient', json(500, {})],
-    ['refused', json(400, {})],
-    ['credentials', json(401, {})],
-    ['unknown', json(200, { error: { status: 'ODD_ONE' } })],
-  ])('%s', async (outcome, fault) => {
-    const { api, reports } = await start([fault], outcome === 'timeout' ? { timeoutMs: 200 } : {})
-    await ended(api.get('users', users))
-    expect(reports).toEqual([
-      {
-        operation: 'users',
-        outcome,
-        isRetry: false,
-        waitedMs: expect.any(Number),
-        waitedThrottledMs: 0,
-        serviceMs: expect.any(Number),
-      },
-    ])
-    expect(reports[0]?.serviceMs).toBeGreaterThan(0)
-  })
+/** By column: the answer to every call, the retries of a call, its tries, its end, and the outcome of its first try. */
+type Row = [
+  what: string,
+  fault: Fault,
+  retries: number,
+  tries: number,
+  end: 'data' | FailureKind,
+  outcome: CallReport['outcome'],
+  /** How long all processes pause after the first call, in milliseconds. */
+  pause: number | null,
+  /** `fewer` calls are in flight from then on, `open`: after five such documents the sixth is not fetched. */
+  ...later: ('fewer' | 'open')[],
+]
+const odd = json(200, { error: { status: 'ODD_ONE' } })
+const denied = json(200, { error: { status: 'permission_denied' } })
+const after = (header: string, value: string, status = 429) => json(status, {}, { [header]: value })
 
+// prettier-ignore
+const ROWS: Row[] = [
+  ['a success', success([]), 1, 1, 'data', 'success', null],
+  ['429', json(429, {}), 1, 1, 'throttled', 'overload', 250, 'fewer'],
+  ['429 with Retry-After beyond the limit', after('retry-after', '9'), 1, 1, 'throttled', 'overload', 50, 'fewer'],
+  ['429 with Retry-After 0', after('retry-after', '0'), 1, 1, 'throttled', 'overload', null, 'fewer'],
+  ['429 with its reset', after('x-ratelimit-reset', '0.03'), 1, 1, 'throttled', 'overload', 30, 'fewer'],
+  ['403 with Retry-After', after('retry-after-ms', '20', 403), 1, 1, 'throttled', 'overload', 20, 'fewer'],
+  ['503', json(503, {}), 1, 2, 'retry', 'overload', null, 'fewer', 'open'],
+  ['no answer', neverAnswers, 1, 2, 'retry', 'timeout', null, 'fewer', 'open'],
+  ['500', json(500, {}), 2, 3, 'retry', 'transient', null, 'open'],
+  ['a code never seen', odd, 1, 2, 'unknown', 'unknown', null],
+  ['such a code, with many retries', odd, 9, 3, 'unknown', 'unknown', null],
+  ['400', json(400, {}), 1, 1, 'refused', 'refused', null],
+  ['403', json(403, {}), 1, 1, 'refused', 'refused', null, 'open'],
+  ['permission_denied', denied, 1, 1, 'refused', 'refused', null, 'open'],
+  ['401', json(401, {}), 1, 1, 'credentials', 'credentials', null],
+]
+
+/** Fetches one document, then four at once, then a sixth; and where that is stopped, what else there is. */
+async function observe([what, fault, retries, , , , , ...later]: Row) {
+  const timeout = what === 'no answer' ? { timeoutMs: 200 } : {}
+  const { server, api, reports, pauses } = await start([], { retries, ...timeout })
+  server.usually = fault
+  const get = (documentId: string, organizationId = 'o') =>
+    ended(api.get('users', { organizationId, documentId }))
+  const first = await get('1')
+  const seen = { tries: server.seen.length, pauses: [...pauses], limit: api.concurrency().limit }
+  await Promise.all(['2', '3', '4', '5'].map((documentId) => get(documentId)))
+  const sixth = await get('6')
+  const calls = server.seen.length
+  if (later.includes('open')) {
+    server.usually = success([])
+    const comments = { organizationId: 'o', documentId: '6', annotationId: 'a' }
+    for (const other of [get('6', 'other'), ended(api.get('comments', comments))])
+      expect(await other).toMatchObject({ status: 'data' })
+    expect(await get('6')).toMatchObject({ errorStatus: 'breaker_open' })
+    api.startAfresh()
+    expect(await get('6')).toMatchObject({ status: 'data' })
+  }
+  return { first, ...seen, report: reports[0], sixth, calls }
+}
+// All at once, for the waits: each has a server and a client of its own.
+const observed = await Promise.all(ROWS.map(observe))
+
+test.each(ROWS.map((row, n) => [n, ...row] as const))(
+  'row %d: %s is tried as often as it may help, is reported, and says what it says of the service to all calls',
+  (n, _what, _fault, _retries, tries, end, outcome, pause, ...later) => {
+    const { first, sixth, ...seen } = observed[n] as (typeof observed)[number]
+    expect(first).toMatchObject(end === 'data' ? { status: end } : { kind: end, attempts: tries })
+    expect(seen.report).toEqual({
+      operation: 'users',
+      outcome,
+      isRetry: false,
+      waitedMs: expect.any(Number),
+      waitedThrottledMs: 0,
+      serviceMs: expect.any(Number),
+    })
+    expect(seen.report?.serviceMs).toBeGreaterThan(0)
+    expect([seen.tries, seen.pauses]).toEqual([tries, pause === null ? [] : [pause]])
+    expect(seen.limit < 8).toBe(later.includes('fewer'))
+    if (!later.includes('open'))
+      return expect(sixth).not.toMatchObject({ errorStatus: 'breaker_open' })
+    expect(sixth).toMatchObject({
+      kind: 'refused',
+      errorStatus: 'breaker_open',
+      attempts: 0,
+      cause: { kind: end },
+      message: `Get Users of organizationId "o", documentId "6" was skipped: 5 calls in a row failed here, the last: ${((sixth as CallError).cause as CallError).message}`,
+    })
+    expect(seen.calls).toBe(5 * tries)
+  },
+)
+
+test('all annotations of a document are one of the five that stop further calls, and a success starts anew', async () => {
+  const { server, api } = await start([])
+  server.usually = json(403, {})
+  const get = (documentId: string, annotationId = 'a') =>
+    ended(api.get('comments', { organizationId: 'o', documentId, annotationId }))
+  for (const annotationId of 'abcdefghi') await get('1', annotationId)
+  for (const documentId of '1234') await get(documentId)
+  server.script.push(success([]))
+  expect(await get('5')).toMatchObject({ status: 'data' })
+  for (const documentId of '6789') await get(documentId)
+  expect(await get('10')).toMatchObject({ httpStatus: 403, errorStatus: null })
+  expect(await get('11')).toMatchObject({ errorStatus: 'breaker_open' })
+})
+
+describe('a call that was made is reported', () => {
   test('given up by us', async () => {
     const { server, api, reports } = await start([neverAnswers])
     const stop = new AbortController()
@@ -62,44 +143,15 @@ describe('each call that was made is reported with how it went', () => {
   })
 })
 
-describe('what an answer says of the service holds for all calls', () => {
-  test.each<[string, Fault, number[]]>([
-    ['429 pauses all processes', json(429, {}), [250]],
-    [
-      '429 with Retry-After: so long, at most the limit',
-      json(429, {}, { 'retry-after': '9' }),
-      [50],
-    ],
-    ['429 with Retry-After 0: not at all', json(429, {}, { 'retry-after': '0' }), []],
-    ['429 with its reset: until then', json(429, {}, { 'x-ratelimit-reset': '0.03' }), [30]],
-    ['403 with Retry-After: so long', json(403, {}, { 'retry-after-ms': '20' }), [20]],
-    ['503: not at all', json(503, {}), []],
-  ])('%s', async (_what, fault, expected) => {
-    const { api, pauses } = await start([fault])
-    await ended(api.get('users', users))
-    expect(pauses).toEqual(expected)
-  })
-
-  test('an overload lowers the calls in flight, another failure does not', async () => {
-    const limits: number[] = []
-    for (const fault of [json(500, {}), json(401, {}), json(503, {})]) {
-      const { api } = await start([fault])
-      await ended(api.get('users', users))
-      limits.push(api.concurrency().limit)
-    }
-    expect(limits.map((limit) => limit < 8)).toEqual([false, false, true])
-  })
-
-  test('a refused token fails the calls that wait with it, without a call', async () => {
-    const { server, api } = await start([], { concurrency: 1 })
-    server.usually = json(401, {})
-    const failed = await Promise.all([1, 2, 3].map(() => ended(api.get('users', users))))
-    expect(failed).toMatchObject(failed.map(() => ({ kind: 'credentials' })))
-    expect(server.seen).toHaveLength(1)
-    api.startAfresh()
-    server.usually = success([])
-    expect(await api.get('users', users)).toMatchObject({ status: 'data' })
-  })
+test('a refused token fails the calls that wait with it, without a call', async () => {
+  const { server, api } = await start([], { concurrency: 1 })
+  server.usually = json(401, {})
+  const failed = await Promise.all([1, 2, 3].map(() => ended(api.get('users', users))))
+  expect(failed).toMatchObject(failed.map(() => ({ kind: 'credentials' })))
+  expect(server.seen).toHaveLength(1)
+  api.startAfresh()
+  server.usually = success([])
+  expect(await api.get('users', users)).toMatchObject({ status: 'data' })
 })
 
 describe('one call', () => {

@@ -5,15 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { CallError, DrainingError } from '../../src/base/errors.ts'
 import type { CollabApi } from '../../src/core/service/client.ts'
 import { until } from '../helpers/until.ts'
-import {
-  held,
-  json,
-  noStats,
-  openClient,
-  openFaultServerAt,
-  startClient,
-  success,
-} from './fault-server.ts'
+import { held, json, openClient, openFaultServerAt, startClient, success } from './fault-server.ts'
 import type { Fault } from './fault-server.ts'
 import { openSelfSignedServer } from './self-signed.ts'
 
@@ -44,26 +36,6 @@ describe('the two operations', () => {
     const first = await api.get('users', users)
     const second = await api.get('users', users, { knownDigest: first.digest })
     expect([first.status, second.status]).toEqual(['data', 'unchanged'])
-  })
-})
-
-describe('a call that is refused', () => {
-  test('five forbidden documents in a row stop the next one without a call, until a fresh start', async () => {
-    const { server, api } = await startClient([])
-    server.usually = json(403, {})
-    for (const documentId of ['1', '2', '3', '4', '5']) {
-      await expect(api.get('users', { organizationId: 'o', documentId })).rejects.toThrow(
-        'HTTP 403',
-      )
-    }
-    const stats = noStats()
-    const hopeless = api.get('users', { organizationId: 'o', documentId: '6' }, { stats })
-    await expect(hopeless).rejects.toMatchObject({ errorStatus: 'breaker_open', attempts: 0 })
-    expect([server.seen.length, stats.calls]).toEqual([5, 0])
-    server.usually = success([])
-    expect((await api.get('comments', comments)).status).toBe('data')
-    api.startAfresh()
-    expect((await api.get('users', { organizationId: 'o', documentId: '6' })).status).toBe('data')
   })
 })
 

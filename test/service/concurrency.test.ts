@@ -18,13 +18,6 @@ function leave(gate: ConcurrencyLimit, outcome: CallOutcome, latencyMs: number):
   gate.leave()
 }
 
-function succeed(gate: ConcurrencyLimit, times: number, latencyMs = 10): void {
-  for (let n = 0; n < times; n += 1) {
-    expect(gate.enter()).toBeNull()
-    leave(gate, 'success', latencyMs)
-  }
-}
-
 describe('the gate', () => {
   test('closing sends away who waits and lets nobody in', async () => {
     const { gate } = gateOf(1)
@@ -52,42 +45,64 @@ describe('the gate', () => {
   })
 })
 
+/** Calls that end one after another, and what passes between them. */
+const CALLS: Record<string, [CallOutcome, latencyMs: number]> = {
+  success: ['success', 10],
+  slow: ['success', 5000],
+  overload: ['overload', 5],
+  timeout: ['timeout', 30_000],
+  transient: ['transient', 30_000],
+}
+const again = (call: string, times: number) => `${call} `.repeat(times).trim()
+
 describe('the limit of the gate', () => {
-  test('halves on overload, at most once a second, and never below one', () => {
-    const { gate, passMs } = gateOf(16)
-    const limits: number[] = []
-    for (let n = 0; n < 6; n += 1) {
-      passMs(1000)
-      for (let burst = 0; burst < 3; burst += 1) {
-        gate.enter()
-        leave(gate, 'overload', 5)
+  test.each<[string, max: number, ...steps: [calls: string, limit: number][]]>([
+    [
+      'halves on overload, at most once a second, and never below one',
+      16,
+      ...[8, 4, 2, 1, 1, 1].map((n): [string, number] => [`1000ms ${again('overload', 3)}`, n]),
+    ],
+    [
+      'rises by one for each limit successes, up to the own number',
+      4,
+      ['overload', 2],
+      ['success', 2],
+      ['success', 3],
+      [again('success', 100), 4],
+    ],
+    [
+      'halves when a call times out, and does not move for failures that say nothing of load',
+      8,
+      ['transient', 8],
+      ['timeout', 4],
+    ],
+    [
+      'waits for the calls in flight between two halvings: the average of what one takes, a second at least',
+      64,
+      ['slow overload', 32],
+      ['4999ms overload', 32],
+      ['1ms overload', 16],
+    ],
+    [
+      'rises for successes alone, counted from the last halving',
+      8,
+      [`overload ${again('transient', 20)}`, 4],
+      ['success success success 1000ms overload success', 2],
+      ['success', 3],
+    ],
+  ])('%s', (_what, max, ...steps) => {
+    const { gate, passMs } = gateOf(max)
+    for (const [calls, limit] of steps) {
+      for (const each of calls.split(' ')) {
+        const call = CALLS[each]
+        if (call === undefined) passMs(Number.parseInt(each))
+        else {
+          expect(gate.enter()).toBeNull()
+          leave(gate, ...call)
+        }
       }
-      limits.push(gate.snapshot().limit)
+      expect(gate.snapshot().limit, calls).toBe(limit)
     }
-    expect(limits).toEqual([8, 4, 2, 1, 1, 1])
-  })
-
-  test('rises by one for each limit successes, up to the own number', () => {
-    const { gate } = gateOf(4)
-    gate.enter()
-    leave(gate, 'overload', 5)
-    expect(gate.snapshot().limit).toBe(2)
-    succeed(gate, 1)
-    expect(gate.snapshot().limit).toBe(2)
-    succeed(gate, 1)
-    expect(gate.snapshot().limit).toBe(3)
-    succeed(gate, 100)
-    expect(gate.snapshot().limit).toBe(4)
-  })
-
-  test('halves when a call times out, and does not move for failures that say nothing of load', () => {
-    const { gate } = gateOf(8)
-    gate.enter()
-    leave(gate, 'transient', 30_000)
-    expect(gate.snapshot().limit).toBe(8)
-    gate.enter()
-    leave(gate, 'timeout', 30_000)
-    expect(gate.snapshot().limit).toBe(4)
   })
 
   test('keeps more out after a halving until enough have left', () => {
@@ -99,31 +114,5 @@ describe('the limit of the gate', () => {
     expect(gate.snapshot()).toMatchObject({ limit: 2, permits: 2, waiting: 1 })
     leave(gate, 'transient', 5)
     expect(gate.snapshot()).toMatchObject({ permits: 2, waiting: 0 })
-  })
-
-  test('waits for the calls in flight between two halvings: the average of what one takes, a second at least', () => {
-    const { gate, passMs } = gateOf(64)
-    succeed(gate, 1, 5000)
-    const limitAfter = (ms: number) => {
-      passMs(ms)
-      gate.enter()
-      leave(gate, 'overload', 0)
-      return gate.snapshot().limit
-    }
-    expect([limitAfter(0), limitAfter(4999), limitAfter(1)]).toEqual([32, 32, 16])
-  })
-
-  test('rises for successes alone, counted from the last halving', () => {
-    const { gate, passMs } = gateOf(8)
-    gate.learn('overload', 0)
-    for (let n = 0; n < 20; n += 1) gate.learn('transient', 1)
-    expect(gate.snapshot().limit).toBe(4)
-    succeed(gate, 3)
-    passMs(1000)
-    gate.learn('overload', 0)
-    succeed(gate, 1)
-    expect(gate.snapshot().limit).toBe(2)
-    succeed(gate, 1)
-    expect(gate.snapshot().limit).toBe(3)
   })
 })

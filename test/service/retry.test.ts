@@ -68,11 +68,6 @@ const answered = (health: ServiceHealth, httpStatus: number) =>
 
 describe('trying again', () => {
   test.each<[script: Try[], of: Made, tries: number, kind: FailureKind | null]>([
-    [['retry'], { retries: 2 }, 3, 'retry'],
-    [['unknown'], { retries: 2 }, 3, 'unknown'],
-    [['unknown'], { retries: 9 }, 3, 'unknown'],
-    [['refused'], {}, 1, 'refused'],
-    [['credentials'], {}, 1, 'credentials'],
     // A changed token is tried once, even without retries, and that try is none of the others.
     [['credentials', 'answer'], { retries: 0, hasNewToken: true }, 2, null],
     [['credentials'], { retries: 0, hasNewToken: true }, 2, 'credentials'],

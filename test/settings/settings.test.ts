@@ -3,23 +3,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { UsageError } from '../../src/base/errors.ts'
 import { misspeltSettings } from '../../src/settings/near-names.ts'
 import { readSettings } from '../../src/settings/settings.ts'
 import { readDemoSettings } from '../../src/settings/demo.ts'
 import type { Environment } from '../../src/settings/environment.ts'
 import type { SettingNeed } from '../../src/settings/settings.ts'
 import { SETTING_LIST } from '../../src/settings/table.ts'
+import { faultsOf as faultsIn, SECRET, SERVICE } from './faults.ts'
 import { settingsPage } from './settings-page.ts'
-
-const SERVICE = {
-  COLLAB_API_URL: 'https://api.example.com/base/',
-  COLLAB_API_KEY: 'key-1',
-  COLLAB_AUTH_TOKEN: 'token-1',
-}
-
-/** Valid for NOTIFY_SECRET and HTTP_TOKEN. */
-const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 
 let directory: string
 beforeEach(() => {
@@ -31,15 +22,8 @@ function read(environment: Environment, need: SettingNeed[] = ['service', 'datab
   return readSettings(environment, { need, directory })
 }
 
-function faultsOf(environment: Environment, need?: SettingNeed[]): string[] {
-  try {
-    read(environment, need)
-  } catch (error) {
-    expect(error).toBeInstanceOf(UsageError)
-    return (error as UsageError).message.split('\n')
-  }
-  return []
-}
+const faultsOf = (environment: Environment, need?: SettingNeed[]) =>
+  faultsIn(environment, need, directory)
 
 describe('what is read', () => {
   test('the least that the service needs gives every default', () => {

@@ -43,6 +43,17 @@ test('Get Users forbidden everywhere does not end the run: all comments are writ
   expect(await live.run()).toMatchObject({ status: 'partial', annotations_done: 24 })
 })
 
+test('a run of one operation ends where that operation is forbidden everywhere, and no call is made for another', async () => {
+  await openOneByOne(4)
+  expect(await live.run()).toMatchObject({ status: 'succeeded' })
+  live.standIn.setFaults([{ kind: 'forbidden', match: { operation: 'comments' } }])
+  const before = live.standIn.calls.byOperation.users
+  const run = await live.run({ scope: { operations: ['comments'] } })
+  expect(run).toMatchObject({ status: 'failed' })
+  expect(run['problem']).toMatch(/^The service refuses key or token/)
+  expect(live.standIn.calls.byOperation.users).toBe(before)
+})
+
 test('organizations that are forbidden since the last run do not end it, also where they come first', async () => {
   await openOneByOne(8)
   expect(await live.run()).toMatchObject({ status: 'succeeded' })

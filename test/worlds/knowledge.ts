@@ -486,7 +486,7 @@ export class Knowledge {
     for (const [key, person] of this.people) {
       if (!isThey(person.organizationId, person.userId)) continue
       this.people.delete(key)
-      Object.assign(person, { userId: pseudonym, raw: erasedUser(person.raw, pseudonym) })
+      Object.assign(person, { userId: pseudonym, raw: canonicalOf({ userId: pseudonym }) })
       for (const version of person.versions) Object.assign(version, { name: null, email: null })
       this.people.set(JSON.stringify([person.organizationId, pseudonym]), person)
     }
@@ -520,7 +520,7 @@ export class Knowledge {
   #redactedUser(organizationId: string, user: ModelUser): ModelUser {
     const userId = this.erasureOf(organizationId, user.userId)?.pseudonym
     if (userId === undefined) return user
-    return { userId, name: null, email: null, raw: erasedUser(user.raw, userId) }
+    return { userId, name: null, email: null, raw: canonicalOf({ userId }) }
   }
 
   /** The erasure of the user with this ID. */
@@ -571,11 +571,6 @@ function isGone(versions: readonly Version[]): boolean {
 /** A change of only the author or an undocumented field creates no version. */
 function versionOf({ text, html, status, type, lastUpdated }: Omit<Version, 'number' | 'change'>) {
   return JSON.stringify([text, html, status, type, lastUpdated])
-}
-
-function erasedUser(raw: string, userId: string): string {
-  const { name: _name, email: _email, ...others } = JSON.parse(raw) as { name?: string; email?: string } // prettier-ignore
-  return canonicalOf({ ...others, userId })
 }
 
 function canonicalOf(value: object): string {

@@ -47,10 +47,9 @@ export async function eraseCommand(
         ['messages', count(done.messages)],
       ]),
     )
-    if (done.mentionsLeft > 0) {
+    if (done.mentionsLeft > 0)
       print(
         `\n${counted(done.mentionsLeft, 'comment')} of other people may name the person. Their text is not changed.`,
       )
-    }
   })
 }

@@ -22,17 +22,14 @@ interface ExportOptions {
 /** `collab-sync export TABLE`. */
 export async function exportTable(table: string, options: ExportOptions): Promise<number> {
   const { format, out, json, after, state } = options
-  if (json && out === '-') {
+  if (json && out === '-')
     throw new UsageError('--json needs --out FILE: standard output contains the export.')
-  }
-  if (format === 'parquet' && out === '-' && process.stdout.isTTY) {
+  if (format === 'parquet' && out === '-' && process.stdout.isTTY)
     throw new UsageError('Parquet cannot be shown in a terminal: use --out FILE or a pipe.')
-  }
-  if (after !== undefined && state !== undefined) {
+  if (after !== undefined && state !== undefined)
     throw new UsageError(
       '--state cannot be combined with --after: the state file contains the cursor.',
     )
-  }
   return withTables({ name: 'export' }, async ({ database }) => {
     const request = {
       object: table,

@@ -47,11 +47,10 @@ async function migrateAll(
         ? 'The queue is in Redis and needs no schema.'
         : 'The queue is in PostgreSQL. Its schema is up to date.',
     )
-    if (!readerRole.granted) {
+    if (!readerRole.granted)
       print(
         `\nThis role may not create or grant collab_reader, the role that can read only collab and reporting. Ask an administrator to execute:\n\n${readerRole.statements}`,
       )
-    }
     return EXIT.done
   } finally {
     await store.close()

@@ -39,9 +39,7 @@ export function readResponse(
   knownDigest?: Buffer,
 ): ServiceResponse {
   if (!isSuccessStatus(reply.httpStatus)) throw httpFailure(reply, target)
-  if (reply.body.length === 0) {
-    throw unusable(reply, target, 'body_empty', 'the body is empty')
-  }
+  if (reply.body.length === 0) throw unusable(reply, target, 'body_empty', 'the body is empty')
   const inAnyOrder = digestInAnyOrder(reply.body)
   let digest = shortDigest(inAnyOrder ?? hash('sha256', reply.body, 'binary'))
   if (knownDigest?.equals(digest)) return { status: 'unchanged', digest }
@@ -53,9 +51,8 @@ export function readResponse(
   }
   if (isFailure(body['error'])) throw errorBody(reply, target, body['error'], 'error_without_code')
   const result = body['result']
-  if (!isObject(result) || (data === null && result['data'] !== null)) {
+  if (!isObject(result) || (data === null && result['data'] !== null))
     throw unusable(reply, target, 'no_data', 'no result.data array in the body')
-  }
   const { status } = result
   if (typeof status === 'string' && FAILED_STATUS.test(status))
     throw unusable(reply, target, 'failed_status', `result.status is ${JSON.stringify(status)}`)

@@ -131,19 +131,16 @@ export function findObject(
 /** @throws UsageError if the filter needs a column that the object does not have */
 function checkFilter(object: ExportObject, { organizationId, since }: ExportFilter): void {
   const lacks = (column: string) => object.columns.every(({ name }) => name !== column)
-  if (organizationId !== null && lacks('organization_id')) {
+  if (organizationId !== null && lacks('organization_id'))
     throw new UsageError(
       `--organization needs a column organization_id, which ${fullName(object)} does not have.`,
     )
-  }
-  if (since !== null && object.changed !== undefined) {
+  if (since !== null && object.changed !== undefined)
     throw new UsageError('--since and a cursor cannot be combined: use one of them.')
-  }
-  if (since !== null && lacks('changed_at')) {
+  if (since !== null && lacks('changed_at'))
     throw new UsageError(
       `--since needs a column changed_at, which ${fullName(object)} does not have.`,
     )
-  }
 }
 
 /** `schema.name`. */

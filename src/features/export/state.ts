@@ -86,11 +86,10 @@ async function realPlace(path: string): Promise<string> {
 
 async function checkOut(out: string, file: string, path: string): Promise<void> {
   const found = await stat(file).catch(() => null)
-  if (out === '-' || found?.isFile() === false) {
+  if (out === '-' || found?.isFile() === false)
     throw new UsageError(
       '--state needs --out FILE: a pipe does not report whether all rows were stored.',
     )
-  }
   if (file === path) throw new UsageError('--state and --out name the same file.')
 }
 
@@ -159,22 +158,19 @@ async function checkState(
   const describe = (name: string, only: string | null) =>
     only === null ? name : `${name} of the organization ${JSON.stringify(only)}`
   const [before, now] = [describe(of, organization), describe(fullName(object), organizationId)]
-  if (before !== now) {
+  if (before !== now)
     throw new UsageError(
       `The state file ${path} is for ${before}, not for ${now}: use another one.`,
     )
-  }
-  if (columns.join() !== object.columns.map(({ name }) => name).join()) {
+  if (columns.join() !== object.columns.map(({ name }) => name).join())
     throw new UsageError(
       `The columns of ${of} have changed since the previous export: remove the state file ${path}, and load all rows into an empty table with the new columns.`,
     )
-  }
   // A file of a killed export has another time, and is written again.
-  if (last.file === out && last.modified === (await modified(out))) {
+  if (last.file === out && last.modified === (await modified(out)))
     throw new UsageError(
       `The file ${out} of the previous export is still there: load it and remove it, or use another one.`,
     )
-  }
 }
 
 /** When a file was last changed; null if there is none. */

@@ -1,5 +1,7 @@
 import { execFile } from 'node:child_process'
-import { access, cp, lchown, readdir, readFile, rename, rm, symlink } from 'node:fs/promises'
+import type { ExecFileOptions } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { cp, lchown, readdir, readFile, rename, rm, symlink } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
@@ -16,7 +18,17 @@ export interface Binaries {
   version: string
 }
 
-const run = promisify(execFile)
+const execute = promisify(execFile)
+
+/** Runs one of PostgreSQL's programs as the server's account, with messages in English. */
+export function runAs(
+  account: Account | null,
+  program: string,
+  args: readonly string[],
+  options: Pick<ExecFileOptions, 'signal' | 'timeout'> = {},
+) {
+  return execute(program, args, { ...options, ...account, cwd: '/', env: serverEnvironment() })
+}
 
 /**
  * Finds programs that run: those of the installed package, or a copy in the server's directory. The copy is needed if the
@@ -73,13 +85,9 @@ export function serverEnvironment(): NodeJS.ProcessEnv {
 
 async function binariesIn(directory: string, account: Account | null): Promise<Binaries> {
   const program = (name: string) => join(directory, 'bin', name)
-  const { stdout } = await run(program('postgres'), ['--version'], {
-    ...account,
-    cwd: '/',
-    env: serverEnvironment(),
-  })
+  const { stdout } = await runAs(account, program('postgres'), ['--version'])
   // initdb needs a library that postgres does not.
-  await run(program('initdb'), ['--version'], { ...account, cwd: '/', env: serverEnvironment() })
+  await runAs(account, program('initdb'), ['--version'])
   return {
     postgres: program('postgres'),
     initdb: program('initdb'),
@@ -97,11 +105,7 @@ async function copiedTo(
     version: string
   }
   const copy = join(serverDirectory, `binaries-${version}`)
-  const isThere = await access(copy).then(
-    () => true,
-    () => false,
-  )
-  if (isThere) return copy
+  if (existsSync(copy)) return copy
   const unfinished = `${copy}.new`
   try {
     await rm(unfinished, { recursive: true, force: true })

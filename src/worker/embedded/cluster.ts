@@ -1,10 +1,8 @@
-import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { chown, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { EnvironmentError } from '../../base/errors.ts'
-import { serverEnvironment } from './binaries.ts'
+import { runAs } from './binaries.ts'
 import type { Binaries } from './binaries.ts'
 import { homeError, OWN_DATABASE } from './home.ts'
 import type { Home } from './home.ts'
@@ -20,8 +18,6 @@ export interface Cluster {
   password: string
   binaries: Binaries
 }
-
-const run = promisify(execFile)
 
 /**
  * Written to postgresql.conf, where a user may change them. Durability has PostgreSQL's defaults. Statements and details are
@@ -74,12 +70,7 @@ async function create(cluster: Cluster, signal: AbortSignal | undefined): Promis
     // initdb runs as the server's account, which cannot read the home's own password file.
     await writeFile(passwordFile, `${password}\n`, { mode: 0o600 })
     if (account !== null) await chown(passwordFile, account.uid, account.gid)
-    await run(binaries.initdb, initdbArguments(unfinished, passwordFile), {
-      ...account,
-      cwd: serverDirectory,
-      env: serverEnvironment(),
-      signal,
-    })
+    await runAs(account, binaries.initdb, initdbArguments(unfinished, passwordFile), { signal })
     // If initdb is killed, only the unfinished directory remains.
     await rename(unfinished, dataDirectory)
   } catch (error) {

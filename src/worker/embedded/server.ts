@@ -1,11 +1,10 @@
-import { execFile, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { open } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { promisify } from 'node:util'
 import { EnvironmentError } from '../../base/errors.ts'
-import { serverEnvironment } from './binaries.ts'
+import { runAs, serverEnvironment } from './binaries.ts'
 import type { Cluster } from './cluster.ts'
 import { homeError, OWN_DATABASE } from './home.ts'
 import { restrictDataDirectory } from './server-directory.ts'
@@ -26,8 +25,6 @@ const START_MS = 600_000
 const START_S = String(START_MS / 1000)
 const POLL_MS = 20
 const EXPLAIN_MS = 30_000
-
-const run = promisify(execFile)
 
 /**
  * The port of the running server, which is started if necessary. Requires the lock. PostgreSQL's own interlock
@@ -60,12 +57,9 @@ export async function joinOrStart(
 
 /** Stops the server, which has this process ID. */
 export async function stopServer(cluster: Cluster, pid: number): Promise<void> {
-  const { dataDirectory, binaries, account, serverDirectory, home } = cluster
-  await run(binaries.pgCtl, ['stop', '-D', dataDirectory, '-m', 'fast', '-w', '-t', '300'], {
-    ...account,
-    cwd: serverDirectory,
-    env: serverEnvironment(),
-  }).catch(async (error: { stderr?: string }) => {
+  const { dataDirectory, binaries, account, home } = cluster
+  const stop = ['stop', '-D', dataDirectory, '-m', 'fast', '-w', '-t', '300']
+  await runAs(account, binaries.pgCtl, stop).catch(async (error: { stderr?: string }) => {
     // It may have stopped in between.
     if ((await runningServer(dataDirectory)) === null) return
     throw new EnvironmentError(
@@ -123,15 +117,12 @@ async function startServer(
  * single-user mode makes the same checks; it executes no statement here.
  */
 async function explained(cluster: Cluster, port: number): Promise<string> {
-  const { binaries, account, dataDirectory, serverDirectory } = cluster
+  const { binaries, account, dataDirectory } = cluster
   const settings = ['log_error_verbosity=default', 'log_line_prefix=', `port=${port}`].flatMap(
     (each) => ['-c', each],
   )
-  const started = run(
-    binaries.postgres,
-    ['--single', '-D', dataDirectory, ...settings, 'postgres'],
-    { ...account, cwd: serverDirectory, env: serverEnvironment(), timeout: EXPLAIN_MS },
-  )
+  const single = ['--single', '-D', dataDirectory, ...settings, 'postgres']
+  const started = runAs(account, binaries.postgres, single, { timeout: EXPLAIN_MS })
   started.child.stdin?.end()
   return started.then(
     () => '',

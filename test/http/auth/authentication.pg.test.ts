@@ -1,18 +1,15 @@
 import { hkdfSync } from 'node:crypto'
 import { sign } from '@fastify/cookie'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import type { LightMyRequestResponse } from 'fastify'
 import { openDatabase } from '../../../src/core/database/pool.ts'
 import { openTokens } from '../../../src/http/auth/tokens.ts'
-import { createServer } from '../../../src/http/server.ts'
 import { openLive } from '../../helpers/live.ts'
 import { startRelay } from '../../helpers/relay.ts'
 import { until } from '../../helpers/until.ts'
-import { BEARER, partsOf, TOKEN, unlistened } from '../served.ts'
+import { BEARER, partsOf, TOKEN, unlistened, unlistenedOn } from '../served.ts'
+import { cookieOf, ID, OWN, send } from './browser.ts'
 
-const ID = '00000000-0000-4000-8000-000000000000'
 const BROWSER = { accept: 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8' }
-const OWN = { origin: 'http://localhost:80', host: 'localhost:80', 'sec-fetch-site': 'same-origin' }
 
 const live = await openLive('none')
 const app = await live.openApp()
@@ -24,31 +21,22 @@ afterEach(() => void vi.useRealTimers())
 
 /** Asks as one of many addresses, so that the tries of one test are not those of another. */
 let addresses = 0
-function ask(
+const anyAddress = () => `10.9.${Math.floor(addresses / 250)}.${(addresses += 1) % 250}`
+const ask = (
   method: string,
   url: string,
   headers: Record<string, string> = {},
-  payload?: string,
-  remoteAddress = `10.9.${Math.floor(addresses / 250)}.${(addresses += 1) % 250}`,
-): Promise<LightMyRequestResponse> {
-  const request = { method: method as 'GET', url, headers, remoteAddress }
-  return server.app.inject(payload === undefined ? request : { ...request, payload })
-}
+  from = anyAddress(),
+) => send(server, method, url, { headers, from })
 
-function signIn(
+const signIn = (
   token: string,
   headers: Record<string, string> = OWN,
   next = '/runs',
-  from?: string,
-) {
-  const form = new URLSearchParams({ token, next }).toString()
-  const type = { 'content-type': 'application/x-www-form-urlencoded' }
-  return ask('POST', '/sign-in', { ...type, ...headers }, form, from)
-}
+  from = anyAddress(),
+) => send(server, 'POST', '/sign-in', { headers, form: { token, next }, from })
 
-async function cookieOf(answer: LightMyRequestResponse): Promise<string> {
-  return String(answer.headers['set-cookie']).split(';')[0] ?? ''
-}
+const signedIn = async () => cookieOf(await signIn(TOKEN))
 
 describe('without the token', () => {
   test('every route but the probes, the static files and the sign-in answers 401, whatever the method', async () => {
@@ -124,7 +112,7 @@ describe('a bearer that a proxy adds', () => {
   const askMany = async (headers: Record<string, string>, from: string) => {
     const statuses = new Set<number>()
     for (let each = 0; each < 15; each += 1)
-      statuses.add((await ask('GET', '/v1/runs', headers, undefined, from)).statusCode)
+      statuses.add((await ask('GET', '/v1/runs', headers, from)).statusCode)
     return [...statuses]
   }
 
@@ -133,14 +121,14 @@ describe('a bearer that a proxy adds', () => {
     ['an opaque token', 'opaque-opaque-opaque'],
   ])('beside a session is no failed try: %s', async (_kind, value) => {
     stopClock()
-    const cookie = await cookieOf(await signIn(TOKEN))
+    const cookie = await signedIn()
     const from = `10.203.0.${value.length}`
     expect(await askMany({ cookie, ...bearer(value) }, from)).toEqual([200])
     expect((await signIn('wrong', OWN, '/', from)).statusCode).toBe(401)
   })
 
   test('does not replace the check from which page a change comes', async () => {
-    const cookie = await cookieOf(await signIn(TOKEN))
+    const cookie = await signedIn()
     const remove = async (headers: Record<string, string>) =>
       (await ask('DELETE', '/v1/schedule', { cookie, host: 'localhost:80', ...headers })).statusCode
     const foreign = { ...bearer(JWT), origin: 'http://evil.example' }
@@ -170,7 +158,7 @@ describe('signing in', () => {
       /^collab-sync-session=[\w.%-]+; Max-Age=43200; Path=\/; HttpOnly; SameSite=Strict$/,
     )
     expect(set).not.toContain(TOKEN)
-    const cookie = await cookieOf(answer)
+    const cookie = cookieOf(answer)
     expect((await ask('GET', '/v1/runs', { cookie })).statusCode).toBe(200)
     expect((await ask('GET', '/sign-in', { cookie })).headers.location).toBe('/')
   })
@@ -181,7 +169,7 @@ describe('signing in', () => {
       origin: 'https://sync.example.com',
     })
     expect(String(answer.headers['set-cookie'])).toMatch(/^__Host-collab-sync-session=.*; Secure/)
-    const cookie = await cookieOf(answer)
+    const cookie = cookieOf(answer)
     expect((await ask('GET', '/v1/runs', { cookie })).statusCode).toBe(200)
   })
 
@@ -217,7 +205,7 @@ describe('signing in', () => {
   })
 
   test('out takes the cookie, over https also one that was given over http', async () => {
-    const cookie = await cookieOf(await signIn(TOKEN))
+    const cookie = await signedIn()
     const namesFrom = async (headers: Record<string, string>) => {
       const answer = await ask('POST', '/sign-out', { ...headers, cookie })
       expect(answer.statusCode).toBe(303)
@@ -232,7 +220,7 @@ describe('signing in', () => {
 
 describe('a cookie', () => {
   test('changes something only for a page of ours', async () => {
-    const cookie = await cookieOf(await signIn(TOKEN))
+    const cookie = await signedIn()
     const remove = (headers: Record<string, string>) =>
       ask('DELETE', '/v1/schedule', { cookie, host: 'localhost:80', ...headers })
     expect((await remove({ origin: 'http://evil.example' })).statusCode).toBe(403)
@@ -244,7 +232,7 @@ describe('a cookie', () => {
   })
 
   test('that is made up or changed opens nothing', async () => {
-    const [name, value = ''] = (await cookieOf(await signIn(TOKEN))).split('=')
+    const [name, value = ''] = (await signedIn()).split('=')
     const [expires = '', tokenId = '', ...signature] = decodeURIComponent(value).split('.')
     const signed = signature.join('.')
     const forged = [
@@ -263,14 +251,14 @@ describe('a cookie', () => {
 
   test('is accepted by every server with the same HTTP_TOKEN, for twelve hours', async () => {
     stopClock()
-    const cookie = await cookieOf(await signIn(TOKEN))
+    const cookie = await signedIn()
     const servers = await Promise.all(
-      [TOKEN, 'another-token-of-them'].map((token) => createServer(partsOf(app, token))),
+      [TOKEN, 'another-token-of-them'].map((token) => unlistenedOn(partsOf(app, token))),
     )
     const statuses = () =>
       Promise.all(
         servers.map(async (each) => {
-          const answer = await each.app.inject({ url: '/v1/runs', headers: { cookie } })
+          const answer = await send(each, 'GET', '/v1/runs', { headers: { cookie } })
           return answer.statusCode
         }),
       )
@@ -278,7 +266,6 @@ describe('a cookie', () => {
     expect(await statuses()).toEqual([200, 401])
     vi.setSystemTime(Date.now() + 1000)
     expect(await statuses()).toEqual([401, 401])
-    for (const each of servers) await each.app.close()
   })
 })
 
@@ -310,18 +297,12 @@ describe('the key of a cookie', () => {
     const through = new URL(url)
     through.host = `127.0.0.1:${relay.port}`
     const database = openDatabase(through.href)
-    const late = await createServer({ ...partsOf(app), store: { database } })
-    const get = (headers: Record<string, string>) =>
-      late.app.inject({ url: '/openapi.json', headers })
+    const late = await unlistenedOn({ ...partsOf(app), store: { database } })
+    const get = (headers: Record<string, string>) => send(late, 'GET', '/openapi.json', { headers })
     const enter = (token: string) =>
-      late.app.inject({
-        method: 'POST',
-        url: '/sign-in',
-        headers: { ...OWN, ...BROWSER, 'content-type': 'application/x-www-form-urlencoded' },
-        payload: new URLSearchParams({ token }).toString(),
-      })
+      send(late, 'POST', '/sign-in', { headers: { ...OWN, ...BROWSER }, form: { token } })
     try {
-      const cookie = await cookieOf(await signIn(TOKEN))
+      const cookie = await signedIn()
       const sentence = /Sessions are not available, because .* PostgreSQL since it started;/
       const refused = await get({ cookie })
       expect(refused.statusCode).toBe(503)

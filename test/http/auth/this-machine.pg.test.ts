@@ -1,8 +1,9 @@
 import { request } from 'node:http'
-import { afterAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { UsageError } from '../../../src/base/errors.ts'
 import type { HttpParts } from '../../../src/http/server.ts'
 import { startHttp } from '../../../src/http/start-http.ts'
+import { closedAtEnd } from '../../helpers/closing.ts'
 import { openLive } from '../../helpers/live.ts'
 import { openPartsOf, partsOf } from '../served.ts'
 
@@ -10,9 +11,7 @@ const live = await openLive('none')
 const parts: HttpParts = openPartsOf(await live.openApp())
 const http = await startHttp(parts)
 const port: number = Number(new URL(http.url).port)
-afterAll(async () => {
-  await http?.stop()
-})
+closedAtEnd(() => http.stop())
 
 /** With node:http, because fetch sets Host and Origin by itself. */
 function statusOf(

@@ -1,63 +1,37 @@
 import type { LightMyRequestResponse } from 'fastify'
 import Fastify from 'fastify'
-import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { addAccessToken, removeAccessToken } from '../../../src/http/auth/access-tokens.ts'
 import { openTokens } from '../../../src/http/auth/tokens.ts'
-import { createServer } from '../../../src/http/server.ts'
 import type { HttpServer } from '../../../src/http/server.ts'
 import { listRoutes, requireRights } from '../../../src/http/route-table.ts'
 import { openLive } from '../../helpers/live.ts'
-import { TOKEN, partsOf } from '../served.ts'
+import { TOKEN, unlistened } from '../served.ts'
+import { cookieOf, ID, OWN, send } from './browser.ts'
+import type { Sent } from './browser.ts'
 
 /** Tokens of people and programs: what each allows, when it ends, and that nobody is locked out with a right one. */
 
-const ID = '00000000-0000-4000-8000-000000000000'
 const INGRESS = '10.1.2.3'
 const WRONG = 'collab_sync_wrong-wrong-wrong'
 
-let server: HttpServer
 const tokens: Record<string, string> = {}
 
 const live = await openLive('postgres')
 const app = await live.openApp()
-const parts = partsOf(app)
-const settings = { ...parts.settings, httpTrustedProxies: [`${INGRESS}/32`, '10.9.0.0/16'] }
-server = await createServer({ ...parts, settings })
+const httpTrustedProxies = [`${INGRESS}/32`, '10.9.0.0/16']
+const server = await unlistened(app, { httpTrustedProxies })
 for (const rights of ['read', 'operate', 'admin'] as const)
   tokens[rights] = await addAccessToken(live.database.pool, `the.${rights}`, rights, 'a test')
-afterAll(async () => {
-  await server?.app.close()
-})
 
-function ask(
-  method: string,
-  url: string,
-  options: {
-    token?: string | undefined
-    headers?: Record<string, string>
-    from?: string
-    form?: Record<string, string>
-  } = {},
-): Promise<LightMyRequestResponse> {
-  const { token, headers = {}, from = '127.0.0.1', form } = options
-  return server.app.inject({
-    method: method as 'GET',
-    url,
-    remoteAddress: from,
-    headers: {
-      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-      ...(form === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' }),
-      ...headers,
-    },
-    ...(form === undefined ? {} : { payload: new URLSearchParams(form).toString() }),
+const ask = (method: string, url: string, sent?: Sent) => send(server, method, url, sent)
+
+const signIn = (token: string, from?: string, to = server) =>
+  send(to, 'POST', '/sign-in', {
+    headers: OWN,
+    form: { token, next: '/' },
+    ...(from !== undefined && { from }),
   })
-}
-
-const OWN = { origin: 'http://localhost:80', host: 'localhost:80', 'sec-fetch-site': 'same-origin' }
-
-async function signIn(token: string, from = '127.0.0.1'): Promise<LightMyRequestResponse> {
-  return ask('POST', '/sign-in', { headers: OWN, form: { token, next: '/' }, from })
-}
 
 describe('what a token allows', () => {
   test('every route declares, and a server with one that does not is not made', async () => {
@@ -155,18 +129,18 @@ describe('a token that is removed', () => {
   test('opens nothing any more within a second, nor does a session that began with it', async () => {
     // Tokens are read once a second. Waiting for that by tries would use up the limit of the address.
     vi.useFakeTimers({ toFake: ['performance'] })
-    const shared = server
-    server = await createServer(partsOf(app))
-    const statusOf = async (shown: { token: string } | { headers: { cookie: string } }) => {
+    const own = await unlistened(app)
+    const statusOf = async (shown: Sent) => {
       vi.advanceTimersByTime(1000)
-      return (await ask('GET', '/v1/runs', shown)).statusCode
+      return (await send(own, 'GET', '/v1/runs', shown)).statusCode
     }
     try {
       const token = await addAccessToken(live.database.pool, 'leaving', 'operate', 'a test')
       expect(await statusOf({ token })).toBe(200)
-      const cookie = String((await signIn(token)).headers['set-cookie']).split(';')[0] ?? ''
+      const cookie = cookieOf(await signIn(token, undefined, own))
       expect(await statusOf({ headers: { cookie } })).toBe(200)
-      expect((await ask('GET', '/queues/', { headers: { cookie } })).statusCode).toBe(403)
+      const queues = await send(own, 'GET', '/queues/', { headers: { cookie } })
+      expect(queues.statusCode).toBe(403)
       await removeAccessToken(live.database.pool, 'leaving', 'a test')
       expect(await statusOf({ headers: { cookie } })).toBe(401)
       expect(await statusOf({ token })).toBe(401)
@@ -175,16 +149,12 @@ describe('a token that is removed', () => {
       expect(await statusOf({ token: another })).toBe(200)
       expect(await statusOf({ headers: { cookie } })).toBe(401)
     } finally {
-      await server.app.close()
-      server = shared
       vi.useRealTimers()
     }
   })
 
   test('and one that is there are both nowhere in the database, only a hash', async () => {
-    const { rows } = await live.database.pool.query(
-      'select t::text as row from sync.access_tokens t',
-    )
+    const rows = await live.rows('select t::text as row from sync.access_tokens t')
     expect(rows.length).toBeGreaterThan(2)
     for (const { row } of rows)
       for (const token of Object.values(tokens)) expect(row).not.toContain(token.slice(12, 30))
@@ -255,28 +225,19 @@ describe('wrong tokens', () => {
   let own: HttpServer
   beforeEach(async () => {
     vi.useFakeTimers({ toFake: ['Date'] })
-    own = await createServer(partsOf(app))
+    own = await unlistened(app)
   })
-  afterEach(async () => {
-    vi.useRealTimers()
-    await own.app.close()
-  })
+  afterEach(() => vi.useRealTimers())
 
-  const statusOf = async (from: string, token = WRONG, url = '/v1/runs') => {
-    const headers = { authorization: `Bearer ${token}` }
-    return (await own.app.inject({ url, headers, remoteAddress: from })).statusCode
-  }
-  const tryTenTimes = async (from: string) => {
-    for (let each = 0; each < 10; each += 1) expect(await statusOf(from)).toBe(401)
+  const statusOf = async (from: string, token = WRONG, url = '/v1/runs') =>
+    (await send(own, 'GET', url, { token, from })).statusCode
+  const tryTenTimes = async (from: string, url?: string) => {
+    for (let each = 0; each < 10; each += 1) expect(await statusOf(from, WRONG, url)).toBe(401)
   }
 
   test('are refused until a minute has passed', async () => {
     await tryTenTimes('10.0.0.1')
-    const refused = await own.app.inject({
-      url: '/v1/runs',
-      headers: { authorization: `Bearer ${WRONG}` },
-      remoteAddress: '10.0.0.1',
-    })
+    const refused = await send(own, 'GET', '/v1/runs', { token: WRONG, from: '10.0.0.1' })
     expect(refused.statusCode).toBe(429)
     expect(refused.headers['retry-after']).toBe('60')
     vi.setSystemTime(Date.now() + 59_000)
@@ -286,8 +247,7 @@ describe('wrong tokens', () => {
   })
 
   test('are counted at a path that cannot be read too', async () => {
-    for (let each = 0; each < 10; each += 1)
-      expect(await statusOf('10.0.0.1', WRONG, '/%zz')).toBe(401)
+    await tryTenTimes('10.0.0.1', '/%zz')
     expect(await statusOf('10.0.0.1', WRONG, '/%zz')).toBe(429)
   })
 
