@@ -258,7 +258,7 @@ test('a search that takes too long names the kinds that it did not finish, and f
     [
       'user_versions',
       [
-        'The search ended after 2 seconds without users, annotations, comments.',
+        'The search ended after 2 seconds without organizations, documents, user groups, users, annotations, comments.',
         'Complete IDs were searched first, except those of comments.',
       ],
     ],
