@@ -161,7 +161,7 @@ comment on view collab_store.checks is 'Counts of the scopes of the catalog: one
 comment on column collab_store.checks.organization_key is 'The organization of the scopes.';
 comment on column collab_store.checks.operation is 'users: listings. comments: annotations.';
 comment on column collab_store.checks.scopes is 'Number of scopes in the row.';
-comment on column collab_store.checks.checked_at is 'Start of their last successful check; null if there was none.';
+comment on column collab_store.checks.checked_at is 'Start of their last successful check; null if there was none. Passes of refresh count only where the batch is late, because is_stale and is_overdue depend on no others.';
 comment on column collab_store.checks.failing_since is 'When a check first failed after that; null if the last check succeeded.';
 comment on column collab_store.checks.is_stale is 'As in reporting.freshness.';
 comment on column collab_store.checks.is_overdue is 'True if the last successful check is older than promised, or a scope without one has been failing for longer than promised. Notifications report it.';

@@ -5,6 +5,7 @@ import { importCatalog } from '../../src/features/catalog/import.ts'
 import { listSource } from '../../src/features/catalog/lines.ts'
 import { setDefinitions } from '../../src/core/database/definitions.ts'
 import * as refresh from '../../src/core/database/statements/refresh.ts'
+import * as scopes from '../../src/core/database/statements/scopes.ts'
 import { places } from '../../src/demo/catalog.ts'
 import { addComment, deleteComment } from '../../src/demo/changes.ts'
 import type { Place } from '../../src/demo/layout.ts'
@@ -143,10 +144,12 @@ test('a whole pass is a check of each of its threads, and of none that changed o
     expect(pass_started_at?.getTime()).toBeGreaterThanOrEqual(passBegins - 15_000)
     expect(checked_at.getTime()).toBeGreaterThanOrEqual(pass_started_at?.getTime() ?? Infinity)
   }
-  const totals =
-    'select sum(scopes)::int as scopes, max(checked_at) as newest from collab_store.checks'
-  const rows = 'select count(*)::int as scopes, max(checked_at) as newest from reporting.freshness'
-  expect(await it.rows(totals)).toEqual(await it.rows(rows))
+  const totals = await scopes.freshness.one(it.pool)
+  expect(
+    await it.rows(
+      'select count(*)::int as scopes, max(checked_at) as newest from reporting.freshness',
+    ),
+  ).toEqual([{ scopes: totals.scopes, newest: totals.newestCheck }])
 
   await it.pool.query(
     `update collab_store.recent_threads set active_at = active_at + interval '1 millisecond'`,
