@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest'
-import { addComment } from '../../src/demo/changes.ts'
+import { addComment, deleteComment } from '../../src/demo/changes.ts'
 import type { Place } from '../../src/demo/layout.ts'
 import { places } from '../../src/demo/catalog.ts'
 import type { User } from '../../src/demo/people.ts'
@@ -9,6 +9,7 @@ import { onApp } from '../client/on-app.ts'
 import { openLive } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 import { BEARER, unlistened } from '../http/served.ts'
+import type { FaultRule } from '../service/faults.ts'
 import { amend, textsOf } from './every-text.ts'
 
 const PERSON: User = {
@@ -92,17 +93,17 @@ test('no spelling of the address, no id in markup or a list, and no id of anothe
   }
   sayAll()
   const message = `No user:${PERSON.userId} <${SPELLINGS[0]}>`
-  const refuseUsers = () =>
+  const refusal = {
+    kind: 'custom',
+    respond: (_request, response) =>
+      sendJson(response, 404, JSON.stringify({ error: { message, status: 'ODD' } })),
+  } satisfies FaultRule
+  const refuse = () =>
     live.standIn.setFaults([
-      {
-        kind: 'custom',
-        match: { operation: 'users' },
-        times: 6,
-        respond: (_request, response) =>
-          sendJson(response, 404, JSON.stringify({ error: { message, status: 'ODD' } })),
-      },
+      { ...refusal, match: { operation: 'users' }, times: 6 },
+      { ...refusal, match: ({ data }) => 'commentIds' in data },
     ])
-  refuseUsers()
+  refuse()
   await live.run()
   await live.run()
   const name = `1:1 ${SPELLINGS[1]}; ${PERSON.userId}`
@@ -115,8 +116,12 @@ test('no spelling of the address, no id in markup or a list, and no id of anothe
   expect(tracesIn(await stored())).toEqual([])
 
   sayAll()
-  refuseUsers()
+  const [known] = live.world.comments(place) ?? []
+  deleteComment(live.world, place, known?.commentId ?? 0)
+  refuse()
   await live.run()
+  const failed = `select from sync.failures where error_status = 'ODD' and annotation_id is not null`
+  expect(await live.rows(failed)).toHaveLength(1)
   expect(tracesIn(await stored())).toEqual([])
 
   const server = await unlistened(await live.openApp())

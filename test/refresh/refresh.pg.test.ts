@@ -8,6 +8,7 @@ import * as refresh from '../../src/core/database/statements/refresh.ts'
 import * as scopes from '../../src/core/database/statements/scopes.ts'
 import { places } from '../../src/demo/catalog.ts'
 import { addComment, deleteComment } from '../../src/demo/changes.ts'
+import { successBody } from '../../src/demo/responses.ts'
 import type { Place } from '../../src/demo/layout.ts'
 import type { App } from '../../src/worker/app.ts'
 import { NO_RATE_LIMIT } from '../../src/core/service/shared-rate-limit.ts'
@@ -247,6 +248,37 @@ test('a deletion is seen by a question by id, and that call counts', async () =>
     'select comment_id::int as id from collab_store.comments where annotation_key = $1 and deleted_at is not null'
   expect(await it.rows(deleted, await keyOf(it, place))).toContainEqual({ id: gone?.commentId })
   expect(it.counted.calls).toBe(it.standIn.calls.total - calls)
+})
+
+test('a change is dated by the response that shows it: the polls of a page may be half an hour apart', async () => {
+  const it = await opened()
+  const place = somePlace(it)
+  const added = addComment(it.world, place, { text: 'new' })
+  const [gone] = it.world.comments(place) ?? []
+  deleteComment(it.world, place, gone?.commentId ?? 0)
+  const WAIT_MS = 1_800_000
+  const answer: FaultRule = {
+    kind: 'custom',
+    times: 1,
+    match: ({ data }) => 'annotationId' in data && data.annotationId === place.annotationId,
+    respond: (_, response) => {
+      it.counted.nowMs += WAIT_MS
+      const items = (it.world.comments(place) ?? []).map((each) => JSON.stringify(each))
+      response.end(successBody('comments', items))
+    },
+  }
+  it.standIn.setFaults([answer])
+  const beganMs = Date.now() + it.counted.nowMs
+  await it.steps(6)
+  const found = await it.rows(
+    `select comment_id::int as id, coalesce(deleted_at, first_seen_at) as at from collab_store.comments
+    where annotation_key = $1 and comment_id = any($2)`,
+    await keyOf(it, place),
+    [added, gone?.commentId],
+  )
+  expect(found).toHaveLength(2)
+  for (const { id, at } of found)
+    expect(at.getTime() - beganMs, `comment ${id}`).toBeGreaterThanOrEqual(WAIT_MS)
 })
 
 test('what a comment says of its time never makes a thread more recent than now', async () => {

@@ -3,8 +3,16 @@ import { render } from 'preact-render-to-string'
 import { describe, expect, test } from 'vitest'
 import { textOf } from '../../src/cli/output.ts'
 import { table } from '../../src/cli/table.ts'
-import { ACTION_COLUMNS, runs } from '../../src/schemas/columns.ts'
-import type { Value } from '../../src/schemas/columns.ts'
+import {
+  ACTION_COLUMNS,
+  CAUSE_COLUMNS,
+  FAILURE_COLUMNS,
+  HELD_COLUMNS,
+  REJECTED_COLUMNS,
+  RUN_COLUMNS,
+  runs,
+} from '../../src/schemas/columns.ts'
+import type { Columns, Value } from '../../src/schemas/columns.ts'
 import { Table } from '../../src/http/pages/tables.tsx'
 import { Shown } from '../../src/http/pages/values.tsx'
 import { unescaped } from '../pages/open-pages.ts'
@@ -62,4 +70,138 @@ test('a list has the same columns in the same order for a terminal and in a page
   const cells = [...page.matchAll(/<t[hd][^>]*>(.*?)<\/t[hd]>/g)].map(([, cell]) => cell ?? '')
   expect(cells.map((cell) => wordsIn(cell).toLowerCase())).toEqual(text)
   expect(text).toContain('run requested')
+})
+
+describe('each column shows the field that its head names', () => {
+  const failed = {
+    operation: 'comments',
+    httpStatus: 500,
+    errorStatus: 'INTERNAL',
+    errorMessage: 'Try later.',
+    attempts: 4,
+  }
+  const ids = { organizationId: 'a', documentId: 'b', annotationId: 'c' }
+  const lists: Record<string, [columns: Columns<never>, row: object, shown: readonly string[]]> = {
+    'a run': [
+      RUN_COLUMNS,
+      {
+        runId: RUN,
+        status: 'succeeded',
+        stopping: null,
+        requestedAt: AT,
+        startedAt: AT,
+        finishedAt: AT,
+        durationMs: 61_000,
+        requestedBy: 'ann',
+        trigger: 'cli',
+        scope: {},
+        failing: false,
+        retryOf: null,
+        scopesSucceeded: 100,
+        scopesFailed: 3,
+        scopesHeld: 4,
+        scopesSkipped: 0,
+        calls: 500,
+        commentsWritten: 60,
+        usersWritten: 7,
+        commentsDeleted: 8,
+      },
+      [
+        'run: 0aea587c',
+        'status: succeeded',
+        'requested: 2026-11-20 02:00:00Z',
+        'by: ann',
+        'took: 1 min 01 s',
+        'scopes: 107',
+        'failed: 3',
+        'held: 4',
+        'calls: 500',
+        'written: 67',
+        'deleted: 8',
+        'scope: everything in the catalog',
+      ],
+    ],
+    'a held listing': [
+      HELD_COLUMNS,
+      {
+        heldId: 1,
+        kind: 'organization',
+        organizationId: 'a',
+        usersBefore: 9,
+        usersReturned: 2,
+        usersMissing: 7,
+        at: AT,
+      },
+      [
+        'ID: 1',
+        'listing: organization a',
+        'users: 9',
+        'returned: 2',
+        'missing: 7',
+        'since: 2026-11-20 02:00:00Z',
+      ],
+    ],
+    'a failure': [
+      FAILURE_COLUMNS,
+      { ...failed, ...ids, at: AT, state: 'resolved', resolvedBy: RUN, resolvedAt: AT },
+      [
+        'scope: a / b / c',
+        'operation: comments',
+        'cause: Internal Server Error (HTTP 500 INTERNAL)\nTry later.',
+        'attempts: 4',
+        'at: 2026-11-20 02:00:00Z',
+        'state now: resolved by run 0aea587c at 2026-11-20 02:00:00Z',
+      ],
+    ],
+    'a cause': [
+      CAUSE_COLUMNS,
+      {
+        ...failed,
+        scopes: 30,
+        organizations: 2,
+        failing: 11,
+        resolved: 12,
+        leftCatalog: 7,
+        resolvedBy: [RUN],
+        examples: [ids],
+      },
+      [
+        'cause: Internal Server Error (HTTP 500 INTERNAL)\nTry later.',
+        'operation: comments',
+        'scopes: 30',
+        'organizations: 2',
+        'attempts: 4',
+        'state now: 11 still failing, 12 resolved, 7 left the catalog by run 0aea587c',
+        'examples: a / b / c',
+      ],
+    ],
+    'a rejected record': [
+      REJECTED_COLUMNS,
+      {
+        rejectedRecordId: 5,
+        ...ids,
+        operation: 'comments',
+        reason: 'commentId is a string',
+        setAsideAt: null,
+        setAsideReason: null,
+        isField: false,
+        record: '{"commentId":"x"}',
+        isCut: true,
+        runId: RUN,
+        at: AT,
+      },
+      [
+        'ID: 5',
+        'from: a / b / c\ncomments',
+        'reason: commentId is a string\nrecord',
+        'as received: {"commentId":"x"}…',
+        'run: 0aea587c\n2026-11-20 02:00:00Z',
+      ],
+    ],
+  }
+
+  test.each(Object.entries(lists))('of %s', (_, [columns, row, shown]) => {
+    const cells = columns.map(([head, cell]) => `${head}: ${textOf(cell(row as never))}`)
+    expect(cells).toEqual(shown)
+  })
 })

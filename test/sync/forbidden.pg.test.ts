@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import * as scopes from '../../src/core/database/statements/scopes.ts'
 import { openLive } from '../helpers/live.ts'
 import type { Live, RunRow } from '../helpers/live.ts'
 
@@ -81,4 +82,22 @@ test('a first run of which every call is forbidden is worked to its end, and nam
   expect(run['problem']).toMatch(
     /Every call was refused: check COLLAB_API_KEY and COLLAB_AUTH_TOKEN \(or what is in COLLAB_AUTH_TOKEN_FILE\), and their rights\.$/,
   )
+})
+
+test('the check of the credentials asks for scopes of organizations that were not refused, and for listings of organizations first', async () => {
+  await openOneByOne(2)
+  await live.run()
+  await live.rows(
+    `update collab_store.listings set own_checked_at = now() where kind <> 'organization'`,
+  )
+  const organizations = await live.rows(
+    'select organization_key as key, organization_id as id from collab_store.organizations',
+  )
+  for (const { key, id } of organizations) {
+    const refused = organizations.map((each) => each.key).filter((other) => other !== key)
+    const asked = await scopes.lastSuccessful.all(live.database.pool, { refused })
+    const listing = { documentId: null, annotationId: null, organizationUserGroupId: null }
+    expect(asked.map(({ organizationId }) => organizationId)).toEqual([id, id])
+    expect(asked).toContainEqual({ operation: 'users', organizationId: id, ...listing })
+  }
 })

@@ -38,6 +38,20 @@ test('a run of some users fetches them by their IDs and touches no membership', 
   expect(rows).toEqual([{ user_id: userIds[0], listed: false }])
 })
 
+test('a user whom a run of some users of a document changed is compared with the next listing, even one of the same bytes', async () => {
+  const { organizationId, documentId } = busyPlace(live.world, 1, 1)
+  const [{ userId = '' } = {}] = live.world.documentUsers(organizationId, documentId) ?? []
+  const user = live.world.users(organizationId)?.find((each) => each.userId === userId)
+  if (user === undefined) throw new Error('The world has no such user.')
+  await live.run()
+  live.world.putUser(organizationId, { ...user, name: 'for a moment' })
+  const scope = { organizationIds: [organizationId], documentId, userIds: [userId] }
+  expect(await live.run({ scope })).toMatchObject({ status: 'succeeded', users_written: 1 })
+  live.world.putUser(organizationId, user)
+  expect(await live.run()).toMatchObject({ status: 'succeeded', users_written: 1 })
+  await expectTablesEqual(live.database, live.world)
+})
+
 test('a full run makes the tables equal to what the service serves, by documented calls only', async () => {
   live.standIn.calls.reset()
   const run = await live.run()

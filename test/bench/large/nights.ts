@@ -69,8 +69,15 @@ export async function makeNights({ pool }: BenchDatabase, annotations: number): 
     // A tenth of the comments was found after the first night; versions ended in some night.
     const found = `now() - ${ago(`case when annotation_key % 10 = 9 then annotation_key / 10 % ${NIGHTS} else ${NIGHTS} end`)}`
     const changed = `now() - ${ago(`(annotation_key / 7 % ${NIGHTS})`)}`
+    // The patterns span 90 days: threads are spread over a year.
+    const spread = (...names: string[]) =>
+      names.map((name) => `${name} = ${name} - ${ago('40 * (annotation_key % 8)')}`).join()
     await client.query(
-      `update collab_store.comments set first_seen_at = ${found},
+      `update collab_store.annotations set ${spread('first_comment_at', 'last_comment_at', 'first_answer_at')}
+      where comment_count > 0`,
+    )
+    await client.query(
+      `update collab_store.comments set ${spread('last_updated', 'first_updated', 'day')}, first_seen_at = ${found},
         changed_at = case when change = 'added' then ${found} else greatest(${found}, ${changed}) end,
         version_at = case when change = 'added' then ${found} else greatest(${found}, ${changed}) end,
         deleted_at = case when deleted_at is not null then greatest(${found}, ${changed}) end`,
