@@ -31,7 +31,15 @@ export async function fetchComments(
   const records: CommentRecords = new Records(COMMENTS, scope.organizationId, fetching)
   if (commentIds !== undefined) {
     const byIds = await fetchByIds(fetching, scope, [...new Set(commentIds)], records)
-    return { ...RECORDS, scope, ...records.result(), ...byIds, ...PART }
+    return {
+      outcome: 'records',
+      operation: 'comments',
+      mayLack: false,
+      scope,
+      ...records.result(),
+      ...byIds,
+      ...PART,
+    }
   }
   const listing = await fetchListing(fetching, scope, 'comments', commentsFilter(scope), records)
   const seenAt = fetching.seenAt?.()
@@ -47,7 +55,9 @@ export async function fetchComments(
   // A digest is stored only where it stands for all that is stored.
   const isWhole = records.rejects.length === 0 && byIds.gone.length === missing.length
   return {
-    ...RECORDS,
+    outcome: 'records',
+    operation: 'comments',
+    mayLack: false,
     scope: seenAt === undefined ? scope : { ...scope, seenAt },
     ...records.result(),
     ...byIds,
@@ -56,8 +66,6 @@ export async function fetchComments(
     contentDigest,
   }
 }
-
-const RECORDS = { outcome: 'records', operation: 'comments', mayLack: false } as const
 
 /** A digest of all comments of a listing, the same for any order. */
 function commentsDigest({ hasRows }: BatchScope, { byId }: CommentRecords): Buffer {

@@ -52,6 +52,7 @@ const PEOPLE = COMMENT_PEOPLE.map(({ member: holder }) => {
 const NAMES = COMMENT_COLUMN_LIST.map(({ name }) => name)
 const LAST_UPDATED = NAMES.indexOf('lastUpdated')
 const REST = NAMES.indexOf('rest')
+const NO_PEOPLE: readonly UserColumns[] = []
 const NO_TEXTS: (string | null)[] = COMMENT_COLUMN_LIST.map(() => null)
 
 /** @param writtenPath of the member that holds the time of writing; it is read even where `Rules` leave members out */
@@ -63,10 +64,11 @@ function readComment(
   const rest = otherMembers(item, COMMENT_MEMBERS)
   const texts = NO_TEXTS.slice()
   readColumns(OWN_COLUMNS, item, texts, rest, received)
-  const people: UserColumns[] = []
+  let people = NO_PEOPLE
   for (const person of PEOPLE) {
     const user = readPerson(person, item, texts, rest, received)
-    if (user !== null) people.push(user)
+    // An array that grows by `push` has room for 16 more.
+    if (user !== null) people = people.length === 0 ? [user] : [...people, user]
   }
   texts[REST] = restOf(rest, received)
   const writtenAt = writtenPath && readWritten(received.raw, writtenPath)
