@@ -254,11 +254,11 @@ test('a search that takes too long names the kinds that it did not finish, and f
     expect.objectContaining({ kind: 'annotation', isExact: true }),
   ]
   for (const [locked, notes] of [
-    ['comments', ['The search ended after 2 seconds without comments.']],
+    ['comments', ['The search reached its time limit before it had searched all comments.']],
     [
       'user_versions',
       [
-        'The search ended after 2 seconds without organizations, documents, user groups, users, annotations, comments.',
+        'The search reached its time limit before it had searched all organizations, documents, user groups, users, annotations, comments.',
         'Complete IDs were searched first, except those of comments.',
       ],
     ],
