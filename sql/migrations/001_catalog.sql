@@ -133,7 +133,9 @@ create table collab_store.annotations (
   authors text[] not null default '{}',
   failing_since timestamptz,
   unique (document_key, annotation_id)
-) with (fillfactor = 30); -- a row grows fourfold with its first response: with free space it stays on its page, and no index is updated
+-- A row grows fourfold with its first response: with free space it stays on its page, and no index is updated.
+-- Autovacuum as for comments, because every report reads annotations_document.
+) with (fillfactor = 30, autovacuum_vacuum_scale_factor = 0.005, autovacuum_vacuum_insert_scale_factor = 0.01);
 create index on collab_store.annotations (batch_key);
 -- Leads from a comment to its document without reading the annotation's digests and authors. Every report uses it.
 create index annotations_document on collab_store.annotations (annotation_key) include (document_key);

@@ -166,7 +166,9 @@ create table sync.run_items (
   -- checked at each commit, because when the run finishes the response that broke it can no longer be identified
   constraint records_add_up check (
     records_received = records_inserted + records_updated + records_unchanged + records_rejected + records_null)
-) with (fillfactor = 70);
+-- Pending items are found by pending_items, in which finished ones remain until the table is vacuumed. By default, autovacuum
+-- waits for a fifth of all nights that are stored.
+) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.005);
 create index pending_items on sync.run_items (run_id, item_id) where state = 'pending';
 comment on table sync.run_items is 'Work items of a run, each delivered by one job of the queue. The transaction that writes an item''s results also finishes it and inserts the items that follow. A run is finished when no item is pending.';
 comment on column sync.run_items.item_id is 'Internal ID, in the job''s data.';

@@ -4,15 +4,9 @@ import { describeStatement } from './describe.ts'
 import type { Described } from './describe.ts'
 import { readHead } from './head.ts'
 import type { Head } from './head.ts'
+import type { StatementFile } from './statement-files.ts'
 import { readTypes } from './types.ts'
 import type { Types } from './types.ts'
-
-/** One file of `sql/queries`. */
-export interface StatementFile {
-  readonly noun: string
-  readonly verb: string
-  readonly text: string
-}
 
 const SYNTAX_ERROR = '42601'
 const UNDEFINED_TABLE = '42P01'

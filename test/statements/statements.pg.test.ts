@@ -1,18 +1,16 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import { createTestDatabase } from '../helpers/database.ts'
-import { withColumnLists } from './column-lists.ts'
 import { generateStatements } from './generate.ts'
+import { QUERIES, readStatements } from './statement-files.ts'
 
 /**
  * Holds the lists of columns in sql/queries against src/base/columns.ts, and the types of src/core/database/statements against the
  * statements and tables as they are. `npm run generate` is this test with `--update`: it writes them.
  */
 
-const ROOT = resolve(import.meta.dirname, '../..')
-const QUERIES = join(ROOT, 'sql/queries')
-const GENERATED = join(ROOT, 'src/core/database/statements')
+const GENERATED = resolve(import.meta.dirname, '../../src/core/database/statements')
 
 const database = await createTestDatabase()
 
@@ -31,13 +29,3 @@ test('the types of every statement are those that PostgreSQL says', async () => 
     client.release()
   }
 })
-
-function readStatements() {
-  return readdirSync(QUERIES, { recursive: true, encoding: 'utf8' })
-    .filter((path) => path.endsWith('.sql'))
-    .sort()
-    .map((path) => {
-      const [noun = '', verb = ''] = path.slice(0, -'.sql'.length).split('/')
-      return { noun, verb, text: withColumnLists(readFileSync(join(QUERIES, path), 'utf8')) }
-    })
-}
