@@ -73,7 +73,8 @@ select n.due_at, r.run_id, r.started_at as begun_at, r.finished_at as ended_at,
     case when n.due_at < now() - (select late_after from collab_store.definitions) then 'missed' else 'due' end) as status,
   case when r.status = 'succeeded' and r.scope = '{}' then (
     select min(i.claimed_at) from sync.run_items i where i.run_id = r.run_id and i.kind = 'sync-batch'
-  ) end as complete_up_to
+  ) end as complete_up_to,
+  coalesce(r.finished_at, now()) - r.started_at as duration, r.calls
 from (
   -- The clocks of machines differ, so a run that was requested a few seconds early still belongs to that due time.
   select due_at, due_at - interval '30 seconds' as requested_from,
@@ -81,7 +82,7 @@ from (
   from sync.nightly_due
 ) n
 left join lateral (
-  select run_id, status, scope, started_at, finished_at from sync.runs
+  select run_id, status, scope, started_at, finished_at, calls from sync.runs
   where trigger = 'schedule' and requested_at >= n.requested_from and requested_at < n.requested_before
   order by requested_at
   limit 1
@@ -94,6 +95,8 @@ comment on column reporting.nightly.begun_at is 'When a worker first processed t
 comment on column reporting.nightly.ended_at is 'When the run finished; null until then.';
 comment on column reporting.nightly.status is 'As in reporting.runs. Without a run: due, and after NIGHTLY_LATE_AFTER missed, even if an earlier run is still in progress. A scheduled run that starts later replaces missed; a manual run does not.';
 comment on column reporting.nightly.complete_up_to is 'The tables contain everything that happened in the service before this time, when the first batch was claimed. Null unless the run succeeded, and for a run of users only, as with REFRESH_BUDGET.';
+comment on column reporting.nightly.duration is 'From begun_at to ended_at, or until now while the run is in progress; null before it began.';
+comment on column reporting.nightly.calls is 'As in reporting.runs; null without a run.';
 
 create view reporting.days as
 select t.today - n as day, (t.today - n)::timestamp at time zone t.report_time_zone as begins_at,

@@ -463,6 +463,10 @@ export interface ReportingNightly<V extends Values = PgValues> {
   status: string | null
   /** The tables contain everything that happened in the service before this time, when the first batch was claimed. Null unless the run succeeded, and for a run of users only, as with REFRESH_BUDGET. */
   complete_up_to: V['timestamptz'] | null
+  /** From begun_at to ended_at, or until now while the run is in progress; null before it began. */
+  duration: V['interval'] | null
+  /** As in reporting.runs; null without a run. */
+  calls: V['bigint'] | null
 }
 
 /** Fields of the comments and users that were read, at most 2,000 paths, with new and absent fields. */

@@ -16,8 +16,9 @@ import type { PageContext } from '../page-context.ts'
 import { ResolvedBy } from '../runs/run-parts.tsx'
 import { Table } from '../tables.tsx'
 import { AttentionCard } from './attention.tsx'
+import { Nights } from './nights.tsx'
 
-/** `/`: the last nightly run, the next one, open problems, and the last 30 days. */
+/** `/`: the last nightly run, the next one, open problems, and the last 30 nights and days. */
 export function overviewRoutes(app: FastifyInstance, context: PageContext): void {
   app.get('/', { config: { right: 'read' } }, async (_request, reply) => {
     return sendPage(reply, { title: 'Overview', part: '/' }, await overview(context))
@@ -26,27 +27,38 @@ export function overviewRoutes(app: FastifyInstance, context: PageContext): void
 
 async function overview({ collabSync, database }: PageContext): Promise<ComponentChildren> {
   const newestNightly = await pages.newestNightly.first(database)
-  const [nightly, schedule, freshness, attention] = await Promise.all([
+  const [nightly, schedule, freshness, attention, nights, complete] = await Promise.all([
     newestNightly === undefined ? null : collabSync.getRun(newestNightly.runId),
     collabSync.getSchedule(),
     collabSync.getFreshness(),
     readAttention(database),
+    pages.nights.all(database),
+    pages.completeUpTo.first(database),
   ])
   return (
     <>
       <div class="pair">
-        <Night nightly={nightly} next={schedule.next} />
+        <Night
+          nightly={nightly}
+          completeUpTo={complete?.completeUpTo ?? null}
+          next={schedule.next}
+        />
         <AttentionCard rows={attention} freshness={freshness} />
       </div>
       <MemberChanges
         changes={await observed.recent.all(database, { limit: MEMBER_CHANGES_SHOWN })}
       />
-      <Card title="The last 30 days">
-        <Table
-          caption="Runs and changed comments by day, the newest first"
-          rows={await pages.days.all(database)}
-          columns={DAY_COLUMNS}
-        />
+      <Card title={nights.length === 0 ? 'The last 30 days' : 'The last nights'}>
+        {nights.length > 0 && <Nights nights={nights} />}
+        <details id="days" open={nights.length === 0}>
+          <summary>Runs and changed comments by day</summary>
+          <Table
+            caption="Runs and changed comments by day, the newest first"
+            isTitled
+            rows={await pages.days.all(database)}
+            columns={DAY_COLUMNS}
+          />
+        </details>
       </Card>
     </>
   )
@@ -63,7 +75,15 @@ const NIGHTLY_TITLES: Record<RunDetails['status'], string> = {
 }
 
 /** The result of the last nightly run, and when the next one is due. sync.attention reports a run that did not start. */
-function Night({ nightly, next }: { nightly: RunDetails | null; next: Date | null }) {
+function Night({
+  nightly,
+  completeUpTo,
+  next,
+}: {
+  nightly: RunDetails | null
+  completeUpTo: Date | null
+  next: Date | null
+}) {
   const isResolved = nightly !== null && nightly.resolvedBy !== null
   const tone = nightly === null ? 'idle' : isResolved ? 'info' : STATUS_TONES[nightly.status]
   return (
@@ -83,6 +103,11 @@ function Night({ nightly, next }: { nightly: RunDetails | null; next: Date | nul
               </a>
             </p>
           </>
+        )}
+        {completeUpTo !== null && (
+          <p>
+            The tables are complete up to <Time at={completeUpTo} />.
+          </p>
         )}
         <p class="soft">
           {next === null ? (

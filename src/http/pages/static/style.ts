@@ -45,7 +45,7 @@ a { color: var(--accent); text-underline-offset: .15em }
 main:focus { outline: none }
 p code { white-space: nowrap }
 code, pre { font: var(--small)/1.5 ui-monospace, monospace }
-.unseen {
+.unseen, .past:not(:focus) {
   position: absolute; width: 1px; height: 1px; margin: -1px; overflow: hidden;
   clip-path: inset(50%); white-space: nowrap;
 }
@@ -73,6 +73,27 @@ main.sign-in { max-width: 28rem; justify-content: center }
   width: calc(100% - 2 * var(--space-4)); max-width: 72rem; padding-inline: 0; padding-block: var(--space-4); border-top: 1px solid var(--line); color: var(--soft); font-size: var(--small) }
 .bottom ul { display: flex; gap: var(--space-4) }
 .title { display: flex; flex-wrap: wrap; align-items: center; gap: var(--space-2) var(--space-3) }
+
+/* The nights of the overview: the words of one stand below all of them, where no edge of the window cuts them. */
+.nights { position: relative; display: flex; flex-direction: column; gap: var(--space-1); padding-bottom: 3rem; color: var(--soft); font-size: var(--small) }
+.nights .ends { display: flex; justify-content: space-between; gap: var(--space-4) }
+.bars { position: relative }
+.bars ol { display: grid; grid-auto-flow: column; grid-auto-columns: minmax(0, 1fr) }
+.bars li { --back: none }
+.bars li > * { display: flex; flex-direction: column; color: var(--tone); text-align: center; text-decoration: none }
+.bars li > :hover { background: var(--idle-back) }
+.bars svg { display: block; width: 100%; height: 8rem; stroke-width: 2; overflow: visible }
+.bars li svg { border-bottom: 1px solid var(--line); stroke: currentColor }
+.bars rect { stroke: none }
+.bars .cut { stroke: var(--card) }
+.bars .line { position: absolute; inset: 0; fill: none; stroke: var(--ink); pointer-events: none }
+.bars .tip { position: absolute; inset-inline: 0; top: calc(100% + 1.5rem); color: var(--ink); text-align: start; opacity: 0; pointer-events: none }
+.bars li > :hover .tip, .bars li > :focus .tip { opacity: 1; background: var(--card) }
+.nights .small { display: none }
+@media (max-width: 40rem) {
+  .nights .small { display: block }
+  .nights .wide, .bars li:not(:nth-last-child(-n+14)) { display: none }
+}
 
 /* Cards, badges, tables and forms. */
 .card { display: flex; flex-direction: column; gap: var(--space-4); padding: var(--space-5);
