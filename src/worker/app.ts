@@ -119,7 +119,8 @@ function createApp(
     collabApi,
     database: store.database,
     log,
-    workerId: `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`,
+    // Erasures do not search in these ids, so that they may contain no address.
+    workerId: `${hostname().replaceAll(/[^\w.-]/g, '-')}:${process.pid}:${randomBytes(4).toString('hex')}`,
     deadAfterS: DEAD_AFTER_S,
     runSignals,
     problems,

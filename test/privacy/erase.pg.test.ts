@@ -8,6 +8,7 @@ import type { User } from '../../src/demo/people.ts'
 import { importCatalog } from '../../src/features/catalog/import.ts'
 import type { CatalogLine } from '../../src/schemas/catalog-line.ts'
 import { parseScope } from '../../src/schemas/scope.ts'
+import * as erase from '../../src/core/database/statements/erase.ts'
 import { eraseUser } from '../../src/features/privacy/erase/erase-user.ts'
 import { readNameRedaction } from '../../src/features/privacy/rules.ts'
 import { UsageError } from '../../src/base/errors.ts'
@@ -336,4 +337,13 @@ test('a user or an organization that is not there is wrong usage, and nothing is
     eraseUser(live.database.pool, { ...nobody, organizationId: 'nowhere' }),
   ).rejects.toThrow('There is no organization "nowhere" in the catalog.')
   expect(await one('select count(*)::int as n from sync.erasures')).toEqual({ n: 0 })
+})
+
+test('the statistics of every table in which an erasure searches are recomputed', async () => {
+  const { pool } = live.database
+  const searched = await erase.textColumns.all(pool, { isOneOrganization: false })
+  const analyzed = (await erase.analyze.all(pool)).map(({ statement }) => statement)
+  expect(analyzed).toEqual(
+    expect.arrayContaining(searched.map(({ relation }) => `analyze ${relation}`)),
+  )
 })

@@ -3,9 +3,13 @@
 -- Never null: batch_key.
 select distinct b.batch_key
 from (
-  select 'document' as kind, document_key as scope_key from collab_store.document_users where user_id = $2
+  select 'document' as kind, document_key as scope_key
+  from collab_store.documents join collab_store.document_users using (document_key)
+  where organization_key = any($1) and user_id = $2
   union all
-  select 'group', user_group_key from collab_store.user_group_members where user_id = $2
+  select 'group', user_group_key
+  from collab_store.user_groups join collab_store.user_group_members using (user_group_key)
+  where organization_key = any($1) and user_id = $2
   union all
   select 'organization', organization_key from collab_store.users where user_id = $2 and organization_key = any($1)
 ) m

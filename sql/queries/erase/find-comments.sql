@@ -12,13 +12,8 @@ from (
     coalesce(true in (/* people of a comment: c.{person}_user_id in ($2, $7) */ c.author_user_id in ($2, $7) /* end */), false)
       or coalesce(true in (/* people of a comment: lower(c.{person}_email) = any($4) */
         lower(c.author_email) = any($4) /* end */), false)
-      or (position(' ' in c.addresses) > 0 or position('<' in c.addresses) > 0 or position('%' in c.addresses) > 0
-          or position('\' in c.addresses) > 0 or octet_length(c.addresses) > char_length(c.addresses))
-        and c.addresses ~* any($3)
-      or (coalesce(position($2 in c.words) > 0, false) or position('@' in c.words) > 0 or position('%' in c.words) > 0
-          or position('\' in c.words) > 0 or position('hmac:' in c.words) > 0
-          or position('＠' in c.words) > 0 or position('﹫' in c.words) > 0)
-        and c.words ~* any($3)
+      or (c.addresses ~ '[ <%\\]' or octet_length(c.addresses) > char_length(c.addresses)) and c.addresses ~* any($3)
+      or (coalesce(position($2 in c.words) > 0, false) or c.words ~ '[@＠﹫%\\]|hmac:') and c.words ~* any($3)
       or num_nonnulls(/* comment columns of the author: c.{column} */ c.comment_text, c.comment_html, c.author_user_id,
         c.author_name, c.author_email /* end */) = 0
         and exists (select from collab_store.comment_versions v

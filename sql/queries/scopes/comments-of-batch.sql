@@ -1,6 +1,6 @@
 -- The annotations of a comments batch, with the columns of scopes/listings-of-batch and the time of each one's last
 -- successful check.
--- Params: $1 batchKey.
+-- Params: $1 batchKey, $2 onlyScopes? (bits; null for all).
 -- Never null: kind, has_rows, has_own_check, is_failing.
 -- Prepared.
 select 'annotation' as kind, a.annotation_key as key, a.scope_no, o.organization_key, o.organization_id, d.document_id,
@@ -12,5 +12,5 @@ from collab_store.annotations a
 join collab_store.documents d using (document_key)
 join collab_store.organizations o using (organization_key)
 join collab_store.batches b on b.batch_key = a.batch_key
-where a.batch_key = $1 and a.active
+where a.batch_key = $1 and a.active and ($2::text is null or substr($2, a.scope_no + 1, 1) = '1')
 order by a.scope_no

@@ -3,7 +3,7 @@
 -- the number of live records. has_rows is false if nothing was ever stored for it: rows are stored for a listing that
 -- contained records, and for one whose last response was stored completely. has_own_check is true if its check time
 -- differs from its batch's, is_failing if its last check failed.
--- Params: $1 batchKey.
+-- Params: $1 batchKey, $2 onlyScopes? (bits; null for all).
 -- Never null: kind, key, scope_no, organization_key, organization_id, record_count, has_rows, has_own_check, is_failing.
 -- Typed as: kind sync.held.kind.
 -- Prepared.
@@ -16,5 +16,5 @@ join collab_store.listings l using (batch_key)
 join collab_store.organizations o using (organization_key)
 left join collab_store.documents d on l.kind = 'document' and d.document_key = l.scope_key
 left join collab_store.user_groups g on l.kind = 'group' and g.user_group_key = l.scope_key
-where b.batch_key = $1 and l.active
+where b.batch_key = $1 and l.active and ($2::text is null or substr($2, l.scope_no + 1, 1) = '1')
 order by l.scope_no

@@ -18,12 +18,20 @@ export type ScopeIds = Pick<
   'organizationId' | 'documentId' | 'annotationId' | 'organizationUserGroupId'
 >
 
-/** The active scopes of a batch, in their order. */
-export function readScopes(on: On, batchKey: number, operation: Operation): Promise<BatchScope[]> {
-  return (SCOPES_OF_BATCH[operation] ?? listingsOf)(on, { batchKey })
+/** The active scopes of a batch, in their order. @param onlyScopes bit n is `1` if scope n is to be read; null reads all */
+export function readScopes(
+  on: On,
+  batchKey: number,
+  operation: Operation,
+  onlyScopes: string | null = null,
+): Promise<BatchScope[]> {
+  return (SCOPES_OF_BATCH[operation] ?? listingsOf)(on, { batchKey, onlyScopes })
 }
 
-type ReadScopes = (on: On, of: { batchKey: number }) => Promise<BatchScope[]>
+type ReadScopes = (
+  on: On,
+  of: { batchKey: number; onlyScopes: string | null },
+) => Promise<BatchScope[]>
 
 const listingsOf: ReadScopes = (on, of) => statements.listingsOfBatch.all(on, of)
 

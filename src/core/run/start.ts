@@ -19,7 +19,7 @@ import { NothingFailsError, notInCatalog, UsageError } from '../../base/errors.t
 import type { Operation } from '../../base/operations.ts'
 import { nothingToRetry, shortId } from '../../schemas/format.ts'
 import { describeSpan, withSpan } from '../../base/trace.ts'
-import { DoneScopes, startItem } from './claim.ts'
+import { startItem } from './claim.ts'
 import type { RunContext } from './context.ts'
 
 /** A run and the items to enqueue. */
@@ -201,9 +201,8 @@ export async function* scopesOfRun(
 ): AsyncGenerator<ScopeInBatch> {
   for await (const batch of batchesOf(context, request)) {
     const { batchKey, operation, onlyScopes } = batch
-    const wanted = new DoneScopes({ onlyScopes, doneScopes: null })
-    for (const scope of await readScopes(context.database, batchKey, operation)) {
-      if (wanted.isWanted(scope.scopeNo)) yield { batchKey, operation, scope }
+    for (const scope of await readScopes(context.database, batchKey, operation, onlyScopes)) {
+      yield { batchKey, operation, scope }
     }
   }
 }

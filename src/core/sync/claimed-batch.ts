@@ -89,7 +89,12 @@ export class ClaimedBatch {
       'collab_sync.batch.key': this.#batchKey,
     })
     const startedMs = performance.now()
-    const scopes = await readScopes(this.#context.database, this.#batchKey, this.#operation)
+    const scopes = await readScopes(
+      this.#context.database,
+      this.#batchKey,
+      this.#operation,
+      this.#claim.onlyScopes,
+    )
     this.#databaseMs += performance.now() - startedMs
     return scopes.filter(({ scopeNo }) => this.#done.isWanted(scopeNo))
   }

@@ -3,7 +3,7 @@ import { Statement } from '../statement.ts'
 
 /** The annotations of a comments batch, with the columns of scopes/listings-of-batch and the time of each one's last successful check. */
 export const commentsOfBatch = new Statement<
-  { batchKey: number },
+  { batchKey: number; onlyScopes: string | null },
   {
     kind: string
     key: number
@@ -22,7 +22,7 @@ export const commentsOfBatch = new Statement<
     checkedAt: Date | null
   }
 >('scopes/comments-of-batch', {
-  parameters: 'batchKey',
+  parameters: 'batchKey onlyScopes',
   columns:
     'kind key scopeNo organizationKey organizationId documentId annotationId organizationUserGroupId bodyDigest contentDigest recordCount hasRows hasOwnCheck isFailing checkedAt',
   neverNull: 'kind hasRows hasOwnCheck isFailing',
@@ -77,7 +77,7 @@ export const lastSuccessful = new Statement<
 
 /** The listings of a batch: those of the organization, of user groups and of documents. Each has the IDs for the call and facts about its last stored response. key is internal, scope_no is the position in the batch, record_count the number of live records. has_rows is false if nothing was ever stored for it: rows are stored for a listing that contained records, and for one whose last response was stored completely. has_own_check is true if its check time differs from its batch's, is_failing if its last check failed. */
 export const listingsOfBatch = new Statement<
-  { batchKey: number },
+  { batchKey: number; onlyScopes: string | null },
   {
     kind: 'organization' | 'document' | 'group'
     key: number
@@ -95,7 +95,7 @@ export const listingsOfBatch = new Statement<
     isFailing: boolean
   }
 >('scopes/listings-of-batch', {
-  parameters: 'batchKey',
+  parameters: 'batchKey onlyScopes',
   columns:
     'kind key scopeNo organizationKey organizationId documentId annotationId organizationUserGroupId bodyDigest contentDigest recordCount hasRows hasOwnCheck isFailing',
   neverNull:

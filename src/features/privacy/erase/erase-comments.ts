@@ -22,13 +22,13 @@ const COMMENTS_A_CHUNK = 500
  */
 export async function eraseComments(
   database: Database,
-  { organizationKeys }: ErasePlace,
+  place: ErasePlace,
   person: Person,
   { erasureId, erasedAt }: RowOf<typeof erase.register>,
 ): Promise<number> {
-  const found = await reading(database, (client) =>
+  const found = await reading(database, place, (client) =>
     erase.findComments.all(client, {
-      organizationKeys,
+      organizationKeys: place.organizationKeys,
       registeredAt: erasedAt,
       ...person.search,
     }),

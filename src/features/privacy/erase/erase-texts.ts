@@ -29,13 +29,13 @@ const COUNTED_AS: Readonly<Record<string, keyof ErasedCounts>> = {
 export async function eraseTexts(
   database: Database,
   { relation, find, lock, rewrite }: RowOf<typeof textColumns>,
-  { organizationId, organizationKeys }: ErasePlace,
+  place: ErasePlace,
   { search, redaction }: Person,
   count: (client: Client, counts: Partial<ErasedCounts>) => Promise<void>,
 ): Promise<void> {
-  const keys = organizationId === null ? null : organizationKeys
+  const keys = place.organizationId === null ? null : place.organizationKeys
   for (;;) {
-    const found = await reading(database, (client) =>
+    const found = await reading(database, place, (client) =>
       client.query<{ tid: string; units: number }>(find, [search.patterns, keys, search.userId]),
     )
     let seen = 0

@@ -54,12 +54,13 @@ export async function eraseUser(database: Database, request: ErasureRequest): Pr
       `There is no organization ${JSON.stringify(organizationId)} in the catalog.`,
     )
   }
+  const place = { organizationId, organizationKeys }
   const { salt } = await privacy.salt.one(database)
   const named = identityOf(request)
   const pseudonym = pseudonymFor(salt, named)
   const unfinished = await erase.unfinished.first(database, { pseudonym, organizationId })
   const { userId, emails } = named
-  const stored = await reading(database, (client) =>
+  const stored = await reading(database, place, (client) =>
     erase.identity.one(client, {
       organizationKeys,
       userId,
@@ -75,7 +76,6 @@ export async function eraseUser(database: Database, request: ErasureRequest): Pr
   }
   const person = personOf(salt, identity)
   const erasing = unfinished ?? (await register(database, request, person, identity))
-  const place = { organizationId, organizationKeys }
   const mentionsLeft = await rewrite(database, place, person, erasing, request.queueDatabase)
   const { erasureId } = erasing
   if ((await erase.withdraw.run(database, { erasureId })) > 0) {
@@ -147,7 +147,8 @@ async function rewrite(
   await eraseUsers(database, place, person, erasureId)
   const mentionsLeft = await eraseComments(database, place, person, erasing)
   for (const on of queueDatabase === undefined ? [database] : [database, queueDatabase]) {
-    for (const table of await erase.textColumns.all(on)) {
+    const isOneOrganization = place.organizationId !== null
+    for (const table of await erase.textColumns.all(on, { isOneOrganization })) {
       await eraseTexts(on, table, place, person, async (client, counts) => {
         if (on === database) await countErased(client, erasureId, counts)
       })

@@ -14,12 +14,15 @@ const USERS_A_CHUNK = 200
 /** Replaces the id by the pseudonym in every current listing, batch after batch. */
 export async function eraseMember(
   database: Database,
-  { organizationKeys }: ErasePlace,
+  place: ErasePlace,
   { userId, pseudonym }: Person,
   erasureId: number,
 ): Promise<void> {
   if (userId === null) return
-  const batches = await erase.batchesOfMember.all(database, { organizationKeys, userId })
+  const { organizationKeys } = place
+  const batches = await reading(database, place, (client) =>
+    erase.batchesOfMember.all(client, { organizationKeys, userId }),
+  )
   for (const { batchKey } of batches) {
     await erasing(database, async (client) => {
       await scopes.lockBatch.one(client, { batchKey, runId: null })
@@ -35,12 +38,13 @@ export async function eraseMember(
 /** Empties the person's rows of users, and removes the person from rows of other users. */
 export async function eraseUsers(
   database: Database,
-  { organizationKeys }: ErasePlace,
+  place: ErasePlace,
   person: Person,
   erasureId: number,
 ): Promise<void> {
+  const { organizationKeys } = place
   const { userId: personId, patterns } = person.search
-  const found = await reading(database, (client) =>
+  const found = await reading(database, place, (client) =>
     erase.findUsers.all(client, { organizationKeys, userId: personId, patterns }),
   )
   // The person's own row changes its key: alone, so that no other transaction waits for it and for another row too.

@@ -24,10 +24,14 @@ const NOTHING = {
 }
 export type ErasedCounts = Readonly<typeof NOTHING>
 
-/** A transaction without time limits, for a statement that reads all data. */
-export function reading<T>(database: Database, work: (client: Client) => Promise<T>): Promise<T> {
+/** A transaction for a statement that reads all data of a place. */
+export function reading<T>(
+  database: Database,
+  { organizationId }: ErasePlace,
+  work: (client: Client) => Promise<T>,
+): Promise<T> {
   return transaction(database, async (client) => {
-    await erase.noTimeLimits.run(client)
+    await erase.beginReading.run(client, { isOneOrganization: organizationId !== null })
     return work(client)
   })
 }
