@@ -207,30 +207,52 @@ comment on column reporting.freshness.document_name is 'The document''s display 
 comment on column reporting.freshness.user_group_name is 'The user group''s display name; null if none.';
 comment on column reporting.freshness.operation is 'What was checked: users or comments.';
 
+-- Annotations are counted by batch, because nearly all of them have the check of their batch (as in collab_store.checks).
 create view reporting.coverage as
-select s.organization_id, s.level, count(*) filter (where s.in_catalog) as known,
-  count(*) filter (where s.in_catalog and not s.is_stale and s.is_held is not true) as fresh,
-  count(*) filter (where s.in_catalog and s.is_stale and s.checked_at is not null and s.is_held is not true) as stale,
-  count(*) filter (where s.in_catalog and s.checked_at is null and s.is_held is not true) as never_synced,
-  count(*) filter (where s.in_catalog and s.is_failing) as failing,
-  count(*) filter (where s.in_catalog and s.is_held) as held,
-  count(*) filter (where not s.in_catalog) as not_in_catalog,
-  count(*) filter (where s.in_catalog and s.is_refused) as refused, s.operation
+select s.organization_id, s.level, coalesce(sum(s.scopes) filter (where s.in_catalog), 0)::bigint as known,
+  coalesce(sum(s.scopes) filter (where s.in_catalog and not s.is_stale and s.is_held is not true), 0)::bigint as fresh,
+  coalesce(sum(s.scopes) filter (where s.in_catalog and s.is_stale and s.checked_at is not null and s.is_held is not true), 0)::bigint as stale,
+  coalesce(sum(s.scopes) filter (where s.in_catalog and s.checked_at is null and s.is_held is not true), 0)::bigint as never_synced,
+  coalesce(sum(s.scopes) filter (where s.in_catalog and s.is_failing), 0)::bigint as failing,
+  coalesce(sum(s.scopes) filter (where s.in_catalog and s.is_held), 0)::bigint as held,
+  coalesce(sum(s.scopes) filter (where not s.in_catalog), 0)::bigint as not_in_catalog,
+  coalesce(sum(s.scopes) filter (where s.in_catalog and s.is_refused), 0)::bigint as refused, s.operation
 from (
   select o.organization_id, case l.kind when 'group' then 'user group' else l.kind end as level, l.active and o.active as in_catalog,
-    l.checked_at, l.is_stale, l.failing_since is not null as is_failing, r.is_held, r.is_refused, l.operation
+    l.checked_at, l.is_stale, l.failing_since is not null as is_failing, r.is_held, r.is_refused, l.operation, 1 as scopes
   from collab_store.checked_listings l
   join collab_store.organizations o using (organization_key)
   left join collab_store.disputed_listings r using (batch_key, kind, scope_key)
   union all
-  select x.organization_id, 'annotation', x.in_catalog, x.checked_at, x.is_stale, x.failing_since is not null, false, false, 'comments'
-  from collab.annotations x
+  select o.organization_id, 'annotation', a.active and o.active, a.checked_at,
+    collab_store.is_stale(a.checked_at, a.failing_since, (select stale_before from collab_store.promise)),
+    a.failing_since is not null, false, false, 'comments', a.scopes
+  from (
+    select b.organization_key, b.checked_at, null::timestamptz as failing_since, true as active, b.scopes - coalesce(n.own, 0) as scopes
+    from collab_store.batches b
+    left join (
+      select batch_key, count(*) as own from collab_store.annotations where own_checked_at is not null and active group by 1
+    ) n using (batch_key)
+    where b.operation = 'comments'
+    union all
+    select b.organization_key, collab_store.last_good_check(x.own_checked_at, null), x.failing_since, true, 1
+    from collab_store.annotations x
+    join collab_store.batches b using (batch_key)
+    where x.own_checked_at is not null and x.active
+    union all
+    select d.organization_key, null, null, false, count(*)
+    from collab_store.annotations x
+    join collab_store.documents d using (document_key)
+    where not x.active
+    group by 1
+  ) a
+  join collab_store.organizations o using (organization_key)
+  where a.scopes > 0
   union all
   -- Users are checked by their organization's listing, which lists the users to expect.
-  select x.organization_id, 'user', x.listed and o.in_catalog, o.checked_at, o.is_stale, false,
-    x.removal_held_since is not null, x.removal_refused_at is not null, 'users'
+  select x.organization_id, 'user', x.in_catalog, x.checked_at, x.is_stale, false,
+    x.removal_held_since is not null, x.removal_refused_at is not null, 'users', 1
   from collab.users x
-  join collab.organizations o using (organization_id)
 ) s
 group by s.organization_id, s.level, s.operation;
 comment on view reporting.coverage is 'Counts by organization, level and operation of what was checked and how recently. known = fresh + stale + held + never_synced. Key: organization_id, level, operation.';
