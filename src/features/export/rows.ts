@@ -52,6 +52,14 @@ export async function readExportObjects(database: Database): Promise<ExportObjec
 
 const PERSON: ExportColumn = { name: 'person', type: 'uuid' }
 const IS_GONE: ExportColumn = { name: 'is_gone', type: 'boolean' }
+/** The views that have a row for each comment or version, so that they join each to its annotation, document and author. */
+const COMMENT_VIEWS = [
+  'collab.comments',
+  'collab.comment_versions',
+  'reporting.comments',
+  'reporting.comments_with_deleted',
+  'reporting.comment_history',
+]
 const CATALOG = ['organization', 'document', 'annotation', 'user_group']
 const MEMBERSHIPS = ['document_user', 'user_group_member']
 
@@ -134,6 +142,8 @@ export async function* streamRows(
   ]
   const text = `select ${distinct} ${selected.join(', ')} from ${from} where ${conditions.join(' and ')} ${order}`
   const types = { getTypeParser: () => (value: string) => value }
+  if (after === null && COMMENT_VIEWS.includes(`${schema}.${name}`))
+    await statements.joinByRow.run(client)
   const cursor = client.query(
     new Cursor<(string | null)[]>(text, values, { rowMode: 'array', types }),
   )

@@ -4,6 +4,9 @@ import { Statement } from '../statement.ts'
 /** Begins a read-only transaction with one consistent snapshot, with times in UTC and ISO 8601. There is no time limit, because the reader of a pipe may be slow. */
 export const begin = new Statement<null, null>('export/begin')
 
+/** Makes the next statement join row by row, in this transaction only. A hash or a sort of all comments' annotations delays the first row by a minute with ten million annotations, and PostgreSQL uses no parallel workers for a cursor. */
+export const joinByRow = new Statement<null, null>('export/join-by-row')
+
 /** Whether an organization is or was in the catalog. */
 export const knowsOrganization = new Statement<{ organizationId: string }, { known: boolean }>(
   'export/knows-organization',
