@@ -197,6 +197,9 @@ test('a statement that waits for a lock says whose it is, in the run, the log an
     expect(wait.sentence).toBe(`Waiting since ${time(wait.since)}: a statement waits for ${lock}.`)
     expect(describeRun(run)).toContain(wait.sentence)
     expect(worker.logged('lock')).toMatchObject([{ level: 'warn', msg: wait.sentence }])
+    // The jobs of this run wait behind those that wait for the lock.
+    const behind = await requireRunDetails(live.database.pool, await worker.startRun())
+    expect(behind.waiting).toMatchObject([{ kind: 'lock', sentence: wait.sentence }])
     const open = await readAttention(live.database.pool)
     const shown = open.find(({ kind }) => kind === 'lock_wait')
     const { sentence, fix } = shown as AttentionByKind

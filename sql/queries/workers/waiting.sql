@@ -1,6 +1,6 @@
 -- What live workers wait for, by kind, longest wait first: those with pending items of a run, and those that cannot
--- accept its jobs or wait to repeat one; without a run, all. The sentence is that of the worker that has waited
--- longest, and includes how many workers wait for the same if others do not.
+-- accept its jobs, because of the queue or of a lock, or wait to repeat one; without a run, all. The sentence is that
+-- of the worker that has waited longest, and includes how many workers wait for the same if others do not.
 -- Params: $1 runId?, $2 deadAfterS (seconds without a heartbeat after which a worker is considered dead).
 -- Never null: kind, since, sentence, workers, of_workers.
 with asked as (
@@ -8,7 +8,7 @@ with asked as (
     count(*) over ()::int as of_workers
   from sync.workers
   where heartbeat_at >= now() - make_interval(secs => $2)
-    and ($1::uuid is null or waiting ->> 'kind' = 'queue' or waiting ->> 'runId' = $1::text
+    and ($1::uuid is null or waiting ->> 'kind' in ('queue', 'lock') or waiting ->> 'runId' = $1::text
       or worker_id in (select worker_id from sync.run_items where run_id = $1 and state = 'pending'))
 ), by_kind as (
   select distinct on (kind) kind, since, (waiting ->> 'until')::timestamptz as until,

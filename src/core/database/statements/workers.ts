@@ -71,7 +71,7 @@ export const read = new Statement<
   neverNull: 'alive holdsTransaction',
 })
 
-/** What live workers wait for, by kind, longest wait first: those with pending items of a run, and those that cannot accept its jobs or wait to repeat one; without a run, all. The sentence is that of the worker that has waited longest, and includes how many workers wait for the same if others do not. */
+/** What live workers wait for, by kind, longest wait first: those with pending items of a run, and those that cannot accept its jobs, because of the queue or of a lock, or wait to repeat one; without a run, all. The sentence is that of the worker that has waited longest, and includes how many workers wait for the same if others do not. */
 export const waiting = new Statement<
   { runId: string | null; deadAfterS: number },
   {
