@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { UsageError } from '../src/base/errors.ts'
 import { OPERATIONS } from '../src/base/operations.ts'
 import { finishIfDone } from '../src/core/run/finish.ts'
+import { readPace } from '../src/core/rate-limit/pace.ts'
 import { planPage } from '../src/core/run/start.ts'
 import { startRun } from '../src/core/run/start.ts'
 import { syncBatch } from '../src/core/sync/batch.ts'
@@ -37,8 +38,16 @@ export const jobs = {
     return { runId }
   },
 
-  /** The nightly schedule is due: refreshes the catalog from the user's own query, if there is one, and starts a run. */
+  /**
+   * The nightly schedule is due: refreshes the catalog from the user's own query, if there is one, and starts a run. While a user
+   * pauses the calls, it starts none: the workers make up for the last one when the pause ends.
+   */
   async 'start-nightly-run'(app, { requestKey }) {
+    const { pause } = await readPace(app.store.database)
+    if (pause !== null) {
+      app.log.info(pause, 'the nightly run starts when the pause ends')
+      return { runId: null }
+    }
     await app.refreshCatalog()
     try {
       const scope = scopeOfNight(app)

@@ -239,6 +239,6 @@ comment on column sync.workers.latency_ms is 'Mean duration of recent calls in m
 comment on column sync.workers.rate_limit is 'SYNC_RATE_LIMIT of the process, in calls per second; null if not set. The lowest one of live workers applies to all.';
 comment on column sync.workers.problem is 'Why it cannot accept jobs or call the service, in sentences; null if it can.';
 comment on column sync.workers.problem_since is 'When the problem began; null if there is none.';
-comment on column sync.workers.waiting is 'What it waited for at its last heartbeat: kind (throttled, rate_limit, rate_limit_store, away, overtaken, lock, retry, queue, paused or idle), since, until, givesUpAt, a sentence, and the runId of a retry; null if it was working.';
+comment on column sync.workers.waiting is 'What it waited for at its last heartbeat: kind (throttled, rate_limit, rate_limit_store, away, overtaken, lock, retry, queue, paused_by_person, refresh_paused or idle), since, until, givesUpAt, a sentence, and the runId of a retry; null if it was working.';
 comment on column sync.workers.settings is 'Settings that must be the same in all workers; null for a process that executes one run only.';
 comment on column sync.workers.application_name is 'application_name of its sessions in pg_stat_activity; null if DATABASE_URL sets another name.';

@@ -28,15 +28,51 @@ create table sync.nightly_due (
 comment on table sync.nightly_due is 'Past and future due times of the nightly run. Workers and the command schedule store the next 31 in advance, so that missed runs are detected even if no worker was running. A change of the schedule deletes future times.';
 comment on column sync.nightly_due.due_at is 'Due time according to the schedule at that time.';
 
-create unlogged table sync.pace (
+create unlogged table sync.rate_limit_slots (
   name text primary key,
   next_at timestamptz not null,
   paused_until timestamptz
 ) with (fillfactor = 50); -- unlogged: a crash loses a second of pacing, and no call waits for the disk
-comment on table sync.pace is 'Shared rate of calls of all processes, used without Redis.';
-comment on column sync.pace.name is 'The service that is rate-limited.';
-comment on column sync.pace.next_at is 'When the next call slot is free.';
-comment on column sync.pace.paused_until is 'Until when no process may call, as the service requested.';
+comment on table sync.rate_limit_slots is 'Shared rate of calls of all processes, used without Redis.';
+comment on column sync.rate_limit_slots.name is 'The service that is rate-limited.';
+comment on column sync.rate_limit_slots.next_at is 'When the next call slot is free.';
+comment on column sync.rate_limit_slots.paused_until is 'Until when no process may call, as the service requested.';
+
+create table sync.pace (
+  only_row boolean primary key default true check (only_row),
+  calls_per_second double precision check (calls_per_second > 0),
+  set_at timestamptz not null default now()
+);
+comment on table sync.pace is 'The pace that a user set: calls per second of all processes together. If there is no row, SYNC_RATE_LIMIT alone applies.';
+comment on column sync.pace.only_row is 'Ensures that there is at most one row.';
+comment on column sync.pace.calls_per_second is 'Calls per second; the lowest SYNC_RATE_LIMIT applies if it is lower. Null if the pace was removed.';
+comment on column sync.pace.set_at is 'When a user set or removed it.';
+
+create table sync.pauses (
+  pause_id bigint generated always as identity primary key,
+  paused_at timestamptz not null default now(),
+  paused_until timestamptz not null check (paused_until >= paused_at),
+  paused_by text not null,
+  reason text
+);
+comment on table sync.pauses is 'Pauses of all calls to the service, ordered by users. A pause that is ordered during another one changes its end.';
+comment on column sync.pauses.pause_id is 'Internal ID; the newest pause has the highest.';
+comment on column sync.pauses.paused_at is 'When it began.';
+comment on column sync.pauses.paused_until is 'When it ends, or when a user ended it.';
+comment on column sync.pauses.paused_by is 'Who last ordered it, as in sync.actions.';
+comment on column sync.pauses.reason is 'Reason that was given; null if none was.';
+
+create function sync.calls_resume_at() returns timestamptz
+language sql stable parallel safe
+return (select paused_until from sync.pauses order by pause_id desc limit 1);
+comment on function sync.calls_resume_at() is 'The end of the newest pause that a user ordered, in the future while it lasts; null if there was none.';
+
+create function sync.late_at(due_at timestamptz, allowed interval) returns timestamptz
+language sql stable parallel safe
+return allowed + greatest(due_at, (
+  select max(paused_until) from sync.pauses where paused_at < due_at + allowed and paused_until > due_at
+));
+comment on function sync.late_at(timestamptz, interval) is 'When something that was due is late. The allowed time counts from the end of a pause that a user ordered before it was late.';
 
 create table sync.access_tokens (
   token_id bigint generated always as identity primary key,

@@ -69,8 +69,10 @@ comment on column reporting.run_failures.last_at is 'When the last of these scop
 
 create view reporting.nightly as
 select n.due_at, r.run_id, r.started_at as begun_at, r.finished_at as ended_at,
-  coalesce(r.status,
-    case when n.due_at < now() - (select late_after from collab_store.definitions) then 'missed' else 'due' end) as status,
+  coalesce(r.status, case
+    when l.late_at > n.due_at + d.late_after and (l.late_at >= now() or n.requested_before < now()) then 'paused'
+    when l.late_at < now() then 'missed'
+    else 'due' end) as status,
   case when r.status = 'succeeded' and r.scope = '{}' then (
     select min(i.claimed_at) from sync.run_items i where i.run_id = r.run_id and i.kind = 'sync-batch'
   ) end as complete_up_to,
@@ -81,6 +83,8 @@ from (
     lead(due_at, 1, 'infinity') over (order by due_at) - interval '30 seconds' as requested_before
   from sync.nightly_due
 ) n
+cross join collab_store.definitions d
+cross join lateral (select sync.late_at(n.due_at, d.late_after) as late_at) l
 left join lateral (
   select run_id, status, scope, started_at, finished_at, calls from sync.runs
   where trigger = 'schedule' and requested_at >= n.requested_from and requested_at < n.requested_before
@@ -93,7 +97,7 @@ comment on column reporting.nightly.due_at is 'When the run was due.';
 comment on column reporting.nightly.run_id is 'The scheduled run started for it; null if none was started.';
 comment on column reporting.nightly.begun_at is 'When a worker first processed the run.';
 comment on column reporting.nightly.ended_at is 'When the run finished; null until then.';
-comment on column reporting.nightly.status is 'As in reporting.runs. Without a run: due, and after NIGHTLY_LATE_AFTER missed, even if an earlier run is still in progress. A scheduled run that starts later replaces missed; a manual run does not.';
+comment on column reporting.nightly.status is 'As in reporting.runs. Without a run: due, and after NIGHTLY_LATE_AFTER missed, even if an earlier run is still in progress; paused if a user paused the calls before then. The last of the paused nights is made up for when the pause ends. A scheduled run that starts later replaces missed; a manual run does not.';
 comment on column reporting.nightly.complete_up_to is 'The tables contain everything that happened in the service before this time, when the first batch was claimed. Null unless the run succeeded, and for a run of users only, as with REFRESH_BUDGET.';
 comment on column reporting.nightly.duration is 'From begun_at to ended_at, or until now while the run is in progress; null before it began.';
 comment on column reporting.nightly.calls is 'As in reporting.runs; null without a run.';

@@ -216,15 +216,18 @@ cross join lateral (
   select max(due_at) as due_at from sync.nightly_due
   where due_at < now() - d.late_after and due_at >= d.schedule_since
 ) n
-where n.due_at is not null
+where sync.late_at(n.due_at, d.late_after) < now()
   and not exists (select from open_runs where trigger = 'schedule')
   -- As in reporting.nightly, because clocks differ.
   and not exists (select from sync.runs where trigger = 'schedule' and requested_at >= n.due_at - interval '30 seconds')
 union all
-select 'nightly_late', 'high', null, 1, r.requested_at + make_interval(secs => u.seconds), r.requested_at,
+select 'nightly_late', 'high', null, 1, r.counts_from + make_interval(secs => u.seconds), r.requested_at,
   format('The nightly run has taken %s so far. It usually takes %s.', date_trunc('minute', now() - r.requested_at), date_trunc('minute', make_interval(secs => u.seconds))),
   '`collab-sync status ' || left(r.run_id::text, 8) || '` shows its progress and what it waits for.', '/runs/' || r.run_id, null, null
-from open_runs r
+from (
+  -- A pause that a user ordered does not count.
+  select *, greatest(requested_at, sync.calls_resume_at()) as counts_from from open_runs
+) r
 cross join collab_store.definitions d
 cross join (
   select count(*) as runs, percentile_cont(0.5) within group (order by extract(epoch from finished_at - requested_at)::float8) as seconds
@@ -236,7 +239,7 @@ cross join (
     limit 14
   ) past
 ) u
-where r.trigger = 'schedule' and u.runs >= 3 and now() > r.requested_at + make_interval(secs => 1.5 * u.seconds) + d.late_after
+where r.trigger = 'schedule' and u.runs >= 3 and now() > r.counts_from + make_interval(secs => 1.5 * u.seconds) + d.late_after
 union all
 select r.stopped_for, 'high', null, 1, r.finished_at, r.finished_at,
   case r.stopped_for
@@ -263,6 +266,13 @@ select 'refresh_paused', 'medium', null, 1, paused_since, paused_since, 'Continu
   '`collab-sync doctor` checks the connection to the service.', '/runs', reason, null
 from sync.refresh_state
 where paused_until > now() - interval '1 minute'
+union all
+select 'paused_by_person', 'low', null, 1, p.paused_at, p.paused_at,
+  'The calls to the service are paused until ' || to_char(p.paused_until at time zone d.schedule_time_zone, 'YYYY-MM-DD HH24:MI') || ' (' || d.schedule_time_zone || ').',
+  '`collab-sync resume` ends the pause.', '/', 'By ' || p.paused_by || coalesce(': ' || p.reason, '.'), null
+from sync.pauses p
+cross join collab_store.definitions d
+where p.paused_until > now()
 union all
 select 'lock_wait', 'medium', null, waits, since, latest,
   format('A statement of %s waits for %s.', waiting, lock)
@@ -302,7 +312,7 @@ comment on column sync.attention.latest is 'As in reporting.attention.';
 comment on column sync.attention.sentence is 'As in reporting.attention.';
 comment on column sync.attention.fix is 'As in reporting.attention.';
 comment on column sync.attention.path is 'As in reporting.attention.';
-comment on column sync.attention.words is 'Message of the service, a database or a worker, or when the transaction that has a lock began; null if there is none.';
+comment on column sync.attention.words is 'Message of the service, a database or a worker, who ordered a pause and why, or when the transaction that has a lock began; null if there is none.';
 comment on column sync.attention.part is 'A second count of the sentence: for held, people who are missing from the listings; for rejected, the fields among its count. Null for other kinds.';
 
 create view sync.attention_by_kind as
@@ -334,7 +344,7 @@ create view reporting.attention as
 select kind, urgency, organization_id, count, since, latest, sentence, fix, path
 from sync.attention;
 comment on view reporting.attention is 'Open problems that need action. Key: kind, organization_id.';
-comment on column reporting.attention.kind is 'By organization: failing, scopes whose last fetch failed; overdue, scopes not checked within FRESHNESS_PROMISE; never_checked, scopes without any check, while no run is in progress; held, listings whose removal of users waits for approval; rejected, records and fields that could not be stored. For the whole installation: catalog_held, an import of the catalog that waits for approval; catalog_failed, the source of the catalog cannot be read, or still returns a list that was refused; worker_blocked, workers that cannot reach the queue or the service; no_worker, no worker is running for a run or for the nightly schedule, or none has ever started; nightly_missed, the last nightly run did not start; nightly_late, the nightly run takes much longer than usual; credentials, the service refuses key or token; unreachable, the last run ended because the service could not be reached; throttled, workers wait because the service throttles calls or does not respond; refresh_paused, continuous refresh is paused; lock_wait, statements of collab-sync have waited for a lock for more than ten seconds; settings_differ, workers have different settings; catalog_empty, there is nothing to sync.';
+comment on column reporting.attention.kind is 'By organization: failing, scopes whose last fetch failed; overdue, scopes not checked within FRESHNESS_PROMISE; never_checked, scopes without any check, while no run is in progress; held, listings whose removal of users waits for approval; rejected, records and fields that could not be stored. For the whole installation: catalog_held, an import of the catalog that waits for approval; catalog_failed, the source of the catalog cannot be read, or still returns a list that was refused; worker_blocked, workers that cannot reach the queue or the service; no_worker, no worker is running for a run or for the nightly schedule, or none has ever started; nightly_missed, the last nightly run did not start; nightly_late, the nightly run takes much longer than usual; credentials, the service refuses key or token; unreachable, the last run ended because the service could not be reached; throttled, workers wait because the service throttles calls or does not respond; refresh_paused, continuous refresh is paused; paused_by_person, a user paused all calls to the service; lock_wait, statements of collab-sync have waited for a lock for more than ten seconds; settings_differ, workers have different settings; catalog_empty, there is nothing to sync.';
 comment on column reporting.attention.urgency is 'high, medium or low.';
 comment on column reporting.attention.organization_id is 'The service''s organizationId; null if the whole installation is affected.';
 comment on column reporting.attention.count is 'Number of scopes, listings, records, workers, statements or settings.';

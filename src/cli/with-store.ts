@@ -2,6 +2,7 @@ import { format } from 'node:util'
 import type { App } from '../worker/app.ts'
 import { requireSchema } from '../core/database/schema.ts'
 import { checkDatabase } from '../core/database/connection-errors.ts'
+import { every } from '../base/every.ts'
 import { createLog } from '../base/log.ts'
 import type { Log } from '../base/log.ts'
 import type { JobQueue } from '../core/queue/queue.ts'
@@ -14,7 +15,7 @@ import type { Store } from '../worker/store.ts'
 import { setTracing, withSpan } from '../base/trace.ts'
 import { EXIT } from './exit.ts'
 import { note } from './output.ts'
-import { undoneOnSignal } from './signals.ts'
+import { onSignals, undoneOnSignal } from './signals.ts'
 
 /** How a command opens its store. */
 export interface Command {
@@ -134,6 +135,23 @@ export async function withApp<T>(command: Command, work: (app: App) => Promise<T
   const settings = readSettings(process.env, { need: ['service', 'database', 'queue'] })
   const opening = { ...command, settings, log: quietLog(settings) }
   return withStore(opening, (store) => withAppOn(store, opening, work))
+}
+
+/** How often a command reads the limits of calls. A worker does so with its heartbeat. */
+const FOLLOW_MS = 4_000
+
+/** As withApp, for a command that makes calls itself: it follows the limits of calls, and a signal drains its App. */
+export async function withCalls<T>(command: Command, work: (app: App) => Promise<T>): Promise<T> {
+  return withApp(command, async (app) => {
+    const following = every(FOLLOW_MS, app.log, 'limits of calls', () => app.followLimits())
+    const forget = onSignals(() => app.drain())
+    try {
+      return await work(app)
+    } finally {
+      forget()
+      await following.stop()
+    }
+  })
 }
 
 /** Opens an App on a store. A worker drains its App when it stops, so that each worker needs its own. */

@@ -27,8 +27,10 @@ import type { Attention, AttentionRequestSchema } from '../schemas/attention.ts'
 import type { ChangesPage, ChangesRequestSchema } from '../schemas/change.ts'
 import type { Hinted, HintScopeSchema } from '../schemas/hint.ts'
 import type { OfRunRequestSchema, Page, PageRequest } from '../schemas/page.ts'
+import type { NewPace, NewPause, Pace } from '../schemas/pace.ts'
 import type { NewSchedule, NightlySchedule } from '../schemas/schedule.ts'
 import type { SearchRequestSchema, SearchResult, Thing, ThingRequest } from '../schemas/thing.ts'
+import { readPace } from '../core/rate-limit/pace.ts'
 import { addScope, addToCatalog, removeFromCatalog } from '../features/catalog/change.ts'
 import { readNameRedaction } from '../features/privacy/rules.ts'
 import { readFreshness } from './freshness.ts'
@@ -36,6 +38,7 @@ import { giveHint } from './hints.ts'
 import * as listings from './listings.ts'
 import type { Parts } from './parts.ts'
 import { cancelRun, failedOf, readDetails, startOnce, waitForRun, watchRun } from './runs.ts'
+import { pauseCalls, resumeCalls, setPace } from './pace.ts'
 import { readSchedule, removeSchedule, setSchedule } from './schedule.ts'
 import { search } from './search.ts'
 import { getThing } from './things.ts'
@@ -225,6 +228,19 @@ export class SharedCollabSync {
     this.#on((parts) => setSchedule(parts, schedule))
   /** Removes the nightly schedule: no nightly run starts until one is set again. */
   removeSchedule = (): Promise<NightlySchedule> => this.#on((parts) => removeSchedule(parts))
+  getPace = (): Promise<Pace> => this.#on((parts) => readPace(parts.database))
+  /**
+   * Sets the pace of all processes in calls a second, or removes it with null. SYNC_RATE_LIMIT stays the upper limit.
+   * @throws UsageError for a pace that is not positive or above the lowest SYNC_RATE_LIMIT of the live processes
+   */
+  setPace = (pace: NewPace): Promise<Pace> => this.#on((parts) => setPace(parts, pace))
+  /**
+   * Pauses all calls to the service, in all processes within ten seconds. During a pause, it changes its end.
+   * @throws UsageError for an end that is in the past or more than 24 hours away
+   */
+  pause = (pause: NewPause): Promise<Pace> => this.#on((parts) => pauseCalls(parts, pause))
+  /** Ends the pause. */
+  resume = (): Promise<Pace> => this.#on((parts) => resumeCalls(parts))
   /** Closes the connections that `openCollabSync` opened. */
   close: () => Promise<void>
 

@@ -18,6 +18,7 @@ export const ATTENTION_KINDS = [
   'unreachable',
   'throttled',
   'refresh_paused',
+  'paused_by_person',
   'lock_wait',
   'settings_differ',
   'catalog_empty',

@@ -16,7 +16,7 @@ import type { JobQueue } from '../core/queue/queue.ts'
 import { RATE_LIMIT_NAME, RateLimiter } from '../core/rate-limit/limiter.ts'
 import type { RateLimitOptions } from '../core/rate-limit/limiter.ts'
 import { postgresStore, redisStore } from '../core/rate-limit/stores.ts'
-import { followLowest } from '../core/rate-limit/lowest.ts'
+import { followLimits } from '../core/rate-limit/follow-limits.ts'
 import { openCollabApi } from '../core/service/client.ts'
 import { RETRY_AFTER_MAX_MS } from '../core/service/health.ts'
 import type { CallReport } from '../core/service/client.ts'
@@ -45,8 +45,10 @@ export interface App {
   readonly store: Store
   readonly sync: SyncContext
   readonly queue: JobQueue
-  /** Applies the lowest `SYNC_RATE_LIMIT` of live workers. Call it repeatedly, because workers start and stop. */
-  followRateLimit(): Promise<void>
+  /**
+   * Applies the lowest `SYNC_RATE_LIMIT` of live workers, and the pace and the pause that users set. Call it every few seconds.
+   */
+  followLimits(): Promise<void>
   /** Rate limit of all processes for continuous refresh; null if there is no refresh. */
   readonly refreshBudget: SharedRateLimit | null
   /** Reported by a worker that cannot stop in time. */
@@ -85,7 +87,7 @@ export async function openApp(
   const rateLimit = await openRateLimits(settings, store, log)
   try {
     // Here too, because verify and a dry run have no heartbeat.
-    await rateLimit.followLowest(store.database)
+    await rateLimit.followLimits(store.database)
     return createApp(settings, { store, queue, rateLimit }, log, watch)
   } catch (error) {
     // An open connection would keep the process alive.
@@ -145,7 +147,7 @@ function createApp(
     store,
     sync,
     queue,
-    followRateLimit: () => rateLimit.followLowest(store.database),
+    followLimits: () => rateLimit.followLimits(store.database),
     refreshBudget: rateLimit.budget,
     inProgress: new Set(),
     deliver: (planned) => queue.deliver(planned.map(itemDelivery)),
@@ -204,7 +206,7 @@ async function openRateLimits(
       : open(BUDGET_NAME, { callsPerSecond: refreshBudget, isSteady: true })
   return {
     shared,
-    followLowest: followLowest(shared, rateLimit ?? null, log),
+    followLimits: followLimits(shared, rateLimit ?? null, log),
     budget,
     async close() {
       await shared.close()

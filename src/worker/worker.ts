@@ -8,7 +8,7 @@ import { every } from '../base/every.ts'
 import type { Repeated } from '../base/every.ts'
 import { keepNotified } from '../features/notify/notifier.ts'
 import type { QueueName } from '../core/queue/backend.ts'
-import { noteSchedule, registerSchedule } from '../core/queue/schedule.ts'
+import { makeUpForPausedNight, noteSchedule, registerSchedule } from '../core/queue/schedule.ts'
 import { idsOf, startQueueWorker } from '../core/queue/worker.ts'
 import type { Delivered, QueueWorker } from '../core/queue/worker.ts'
 import { sharedSettings } from '../settings/table.ts'
@@ -80,6 +80,8 @@ async function start(
   const queueWorkers: QueueWorker[] = []
   const shared = keepsSchedule ? JSON.stringify(sharedSettings(app.settings)) : null
   const heartbeat = async () => {
+    // First, so that a pause is not reported as something else.
+    await app.followLimits()
     const problems = await Promise.all(queueWorkers.map((each) => each.problem()))
     app.sync.problems.queue = problems.find((problem) => problem !== null) ?? null
     const wait = findWait(app.sync, {
@@ -113,9 +115,10 @@ async function start(
     // After the heartbeat, which ends transactions of frozen workers that it would wait for.
     await transaction(database, resetRestored)
     if (keepsSchedule) {
-      const schedule = every(RECOVER_MS, app.log, 'nightly schedule', async () =>
-        registerSchedule(app.queue, await noteSchedule(database, app.settings)),
-      )
+      const schedule = every(RECOVER_MS, app.log, 'nightly schedule', async () => {
+        await registerSchedule(app.queue, await noteSchedule(database, app.settings))
+        await makeUpForPausedNight(database, app.queue)
+      })
       upkeep.push(schedule)
       await schedule.now()
     }
@@ -125,7 +128,12 @@ async function start(
       startQueueWorker(app.queue.place, handlers, {
         queue,
         concurrency: JOBS_MIN[queue],
-        adjust: (inProgress) => jobsInProgress(queue, inProgress, app.sync.collabApi.concurrency()),
+        adjust(inProgress) {
+          const { collabApi } = app.sync
+          // Free calls say nothing while none is made.
+          if (collabApi.operatorPause() !== null) return inProgress
+          return jobsInProgress(queue, inProgress, collabApi.concurrency())
+        },
         log,
       })
     for (const queue of ['requests', 'everything'] as const) queueWorkers.push(await startOn(queue))
@@ -191,8 +199,7 @@ async function listed<T>(app: App, work: WorkInProgress, run: () => Promise<T>):
 }
 
 /**
- * Writes the heartbeat and what this worker waits for, ends transactions of frozen workers, applies the lowest rate limit, and
- * aborts runs that are stopping.
+ * Writes the heartbeat and what this worker waits for, ends transactions of frozen workers, and aborts runs that are stopping.
  */
 async function writeHeartbeat(
   app: App,
@@ -211,7 +218,6 @@ async function writeHeartbeat(
     waiting: waiting === null ? null : JSON.stringify(waiting),
     settings,
   })
-  await app.followRateLimit()
   for (const { workerId, pid, state, openS } of await workers.endSessions.all(database, {
     deadAfterS,
   }))

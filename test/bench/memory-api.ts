@@ -41,6 +41,10 @@ export class MemoryApi implements CollabApi {
     return null
   }
 
+  operatorPause() {
+    return null
+  }
+
   concurrency() {
     return { permits: 0, inFlight: 0, limit: 1, waiting: 0, latencyMsEwma: null }
   }

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { DrainingError } from '../../src/base/errors.ts'
 import { createLog } from '../../src/base/log.ts'
+import { NO_RATE_LIMIT } from '../../src/core/service/shared-rate-limit.ts'
 import { MAX_PAUSE_MS, RateLimiter } from '../../src/core/rate-limit/limiter.ts'
 import type { RateLimitStore, Spacing, Taken } from '../../src/core/rate-limit/limiter.ts'
 import { sleep } from '../../src/base/abort.ts'
@@ -61,18 +62,12 @@ const HUNDRED = 100 / 0.985
 
 test('pauses that overlap are one, and the sum of all pauses grows while one lasts', async () => {
   const { limit } = open(null)
-  expect(limit.snapshot()).toEqual({
-    callsPerSecond: null,
-    waiting: 0,
-    pause: null,
-    pausedMs: 0,
-    silent: null,
-  })
+  expect(limit.snapshot()).toEqual(NO_RATE_LIMIT.snapshot())
   await limit.pauseAll(1000)
   await vi.advanceTimersByTimeAsync(600)
   await limit.pauseAll(1000)
   const { pause, pausedMs } = limit.snapshot()
-  expect([pausedMs, Number(pause?.untilMs) - Number(pause?.sinceMs)]).toEqual([600, 1600])
+  expect([pausedMs, pause]).toEqual([600, { pausedForMs: 600, leftMs: 1000 }])
   await vi.advanceTimersByTimeAsync(5000)
   expect(limit.snapshot()).toMatchObject({ pause: null, pausedMs: 1600 })
   await limit.pauseAll(1000)
@@ -363,5 +358,67 @@ describe('a limit that is closed', () => {
       await expect(limit.acquire()).rejects.toThrow(DrainingError)
       expect(vi.getTimerCount()).toBe(0)
     }
+  })
+})
+
+describe('a pause that an operator ordered', () => {
+  const pause = { since: new Date(), until: new Date(), by: 'ann', reason: null }
+
+  test.each([null, HUNDRED])(
+    'holds all callers until its end, with a limit of %s',
+    async (limit) => {
+      const { limit: paused, call, letGo } = open(limit)
+      paused.operatorPause.apply({ ...pause, ms: 5_000 })
+      call(2)
+      const resumed = Promise.resolve(paused.resumed())
+      expect(paused.snapshot()).toMatchObject({ waiting: 2, operatorPause: pause })
+      await vi.advanceTimersByTimeAsync(4_999)
+      expect(letGo).toEqual([])
+      await vi.advanceTimersByTimeAsync(100)
+      await resumed
+      expect(letGo.length).toBe(2)
+      expect(paused.snapshot()).toMatchObject({ operatorPause: null, waiting: 0 })
+      expect(paused.resumed()).toBeNull()
+    },
+  )
+
+  test('ends early, and its end may change', async () => {
+    const { limit, call, letGo } = open(null)
+    limit.operatorPause.apply({ ...pause, ms: 5_000 })
+    call(1)
+    await vi.advanceTimersByTimeAsync(3_000)
+    limit.operatorPause.apply({ ...pause, ms: 5_000 })
+    await vi.advanceTimersByTimeAsync(4_000)
+    expect(letGo).toEqual([])
+    limit.operatorPause.apply(null)
+    await vi.advanceTimersByTimeAsync(0)
+    expect(letGo).toEqual([7_000])
+  })
+
+  test('loses the slots within it, and its own time', async () => {
+    const { limit, call, letGo } = open(HUNDRED)
+    const beganMs = limit.now()
+    call(6)
+    await vi.advanceTimersByTimeAsync(15)
+    const before = letGo.length
+    limit.operatorPause.apply({ ...pause, ms: 5_000 })
+    await vi.advanceTimersByTimeAsync(4_999)
+    expect(letGo.length).toBe(before)
+    expect(limit.now() - beganMs).toBe(15)
+    await vi.advanceTimersByTimeAsync(1_001)
+    expect(letGo.length).toBe(6)
+    expect(limit.now() - beganMs).toBe(1_015)
+  })
+
+  test('is left at once by a caller whose signal aborts, and when the limit closes', async () => {
+    const { limit } = open(null)
+    limit.operatorPause.apply({ ...pause, ms: 5_000 })
+    const stopping = new AbortController()
+    const stopped = expect(limit.resumed(stopping.signal)).rejects.toThrow('stopped')
+    stopping.abort(new Error('stopped'))
+    await stopped
+    const closed = expect(limit.resumed()).rejects.toBeInstanceOf(DrainingError)
+    await limit.close()
+    await closed
   })
 })

@@ -11,7 +11,7 @@ export function slotMs(callsPerSecond: number): number {
 export async function nextSlotMs({ database, environment }: Live): Promise<number> {
   if (environment['REDIS_URL'] === undefined) {
     const { rows } = await database.pool.query<{ ms: number }>(
-      'select extract(epoch from next_at)::float8 * 1000 as ms from sync.pace where name = $1',
+      'select extract(epoch from next_at)::float8 * 1000 as ms from sync.rate_limit_slots where name = $1',
       [RATE_LIMIT_NAME],
     )
     return rows[0]?.ms ?? 0

@@ -26,7 +26,7 @@ const openers = {
     const name = randomPrefix()
     const set = async (column: 'next_at' | 'paused_until', inMs: number) => {
       await database.pool.query(
-        `insert into sync.pace (name, next_at, paused_until)
+        `insert into sync.rate_limit_slots (name, next_at, paused_until)
          select $1, at, at from (select now() + make_interval(secs => $2)) t (at)
          on conflict (name) do update set ${column} = excluded.${column}`,
         [name, inMs / 1000],

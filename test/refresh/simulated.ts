@@ -128,6 +128,7 @@ export class SimulatedService {
       memory: new MemoryBudget(),
       concurrency: () => ({ permits: 0, inFlight: 0, limit: 1, waiting: 0, latencyMsEwma: null }),
       waiting: () => null,
+      operatorPause: () => null,
       countWaits: () => {},
       startAfresh: () => {},
       close: async () => {},

@@ -1,5 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { setDefinitions } from '../../src/core/database/definitions.ts'
+import { resume } from '../../src/core/database/statements/pace.ts'
+import { pausedNight } from '../../src/core/database/statements/schedule.ts'
 import { noteSchedule } from '../../src/core/queue/schedule.ts'
 import { prune } from '../../src/features/privacy/prune.ts'
 import { createTestDatabase } from '../helpers/database.ts'
@@ -16,9 +18,11 @@ const one = async (text: string) => (await sql(text))[0]
 
 const database = await createTestDatabase()
 beforeEach(() =>
-  sql(`truncate sync.nightly_due, sync.runs, sync.schedule cascade;
+  sql(`truncate sync.nightly_due, sync.runs, sync.schedule, sync.pauses restart identity cascade;
     update collab_store.definitions set schedule = null, next_due_at = null, late_after = '1 hour'`),
 )
+
+const note = (schedule = NIGHTLY) => noteSchedule(database.pool, schedule)
 
 /** The nightly run was due so many hours ago. */
 const due = (...hours: number[]) =>
@@ -78,6 +82,49 @@ describe('reporting.nightly', () => {
     expect(await statuses()).toEqual(['missed', 'queued'])
   })
 
+  test('a night is paused if a user paused the calls before it was late, and missed if no run follows the pause', async () => {
+    const pause = (from: number, to: number) =>
+      sql(
+        `insert into sync.pauses (paused_at, paused_until, paused_by)
+        select now() - make_interval(secs => $1::float8 * 3600), now() - make_interval(secs => $2::float8 * 3600), 'ann'`,
+        [from, to],
+      )
+    const missed = () =>
+      one(`select count(*)::int as n from sync.attention where kind = 'nightly_missed'`)
+    const made = () => pausedNight.first(database.pool)
+    await note()
+    await sql(`update collab_store.definitions set schedule_since = '-infinity'`)
+    await due(100, 50, 49, 2.5)
+    // Long over, and longer than a night may be late.
+    await pause(50.5, 49.2)
+    await runOf(48)
+    expect(await statuses()).toEqual(['missed', 'paused', 'succeeded', 'missed'])
+    expect([await missed(), await made()]).toEqual([{ n: 1 }, undefined])
+    // A pause that begins when the night is late already.
+    await pause(1.4, -1)
+    expect(await statuses()).toEqual(['missed', 'paused', 'succeeded', 'missed'])
+    await sql(
+      `update sync.pauses set paused_at = paused_at - interval '1 hour' where paused_until > now()`,
+    )
+    expect(await statuses()).toEqual(['missed', 'paused', 'succeeded', 'paused'])
+    expect([await missed(), await made()]).toEqual([{ n: 0 }, undefined])
+    const [night] = await sql('select max(due_at) as due_at from reporting.nightly')
+    await resume.run(database.pool)
+    expect([await missed(), await made()]).toEqual([{ n: 0 }, { dueAt: night.due_at }])
+    await sql(
+      `update sync.pauses set paused_until = now() - interval '1.1 hours' where pause_id > 1`,
+    )
+    expect(await statuses()).toEqual(['missed', 'paused', 'succeeded', 'missed'])
+    expect([await missed(), await made()]).toEqual([{ n: 1 }, { dueAt: night.due_at }])
+    const run = await runOf(0, { status: 'running' })
+    expect([await missed(), await made()]).toEqual([{ n: 0 }, undefined])
+    expect(await statuses()).toEqual(['missed', 'paused', 'succeeded', 'running'])
+    await sql(
+      `update sync.runs set status = 'succeeded', finished_at = now() where run_id = '${run}'`,
+    )
+    expect(await made()).toBeUndefined()
+  })
+
   test('a run after several missed nights belongs to the last of them', async () => {
     await due(73, 49, 25, 0.5)
     await runOf(73)
@@ -125,7 +172,6 @@ describe('reporting.nightly', () => {
 })
 
 describe('the times at which the nightly run is due', () => {
-  const note = (schedule = NIGHTLY) => noteSchedule(database.pool, schedule)
   const all = async () =>
     (await sql('select due_at from sync.nightly_due order by 1')).map(({ due_at }) => +due_at)
   /** Moves all times by hours, as if so much time had passed; as a worker that has seen it stored them. */

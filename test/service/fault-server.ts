@@ -153,6 +153,8 @@ export async function startClient(script: Fault[], options: Partial<CollabApiOpt
   const limit = openPauses()
   const sharedRateLimit = {
     acquire: (signal?: AbortSignal) => limit.acquire(signal),
+    resumed: (signal?: AbortSignal) => limit.resumed(signal),
+    now: () => limit.now(),
     snapshot: () => limit.snapshot(),
     close: () => limit.close(),
     pauseAll(ms: number) {

@@ -31,17 +31,23 @@ test('a service is away when it has taken no call for a while and most calls wai
 })
 
 test('calls wait for the store of the rate limit once it has not responded for a heartbeat, unless a pause lasts', () => {
-  const silent = { server: 'Redis', sinceMs: 1_000 }
-  const pause = { sinceMs: 0, untilMs: 9_000 }
-  const waits = (nowMs: number, found: Partial<RateLimitSnapshot>) => {
-    const snapshot = { callsPerSecond: 5, waiting: 2, pause: null, pausedMs: 0, silent, ...found }
+  const pause = { pausedForMs: 6_000, leftMs: 3_000 }
+  const waits = (silentForMs: number, found: Partial<RateLimitSnapshot>) => {
+    const silent = { server: 'Redis', silentForMs }
+    const snapshot = {
+      ...NO_RATE_LIMIT.snapshot(),
+      callsPerSecond: 5,
+      waiting: 2,
+      silent,
+      ...found,
+    }
     const sharedRateLimit = { ...NO_RATE_LIMIT, snapshot: () => snapshot }
     const health = new ServiceHealth({ retryAfterMaxMs: 1, throttledMaxMs: 1, sharedRateLimit })
-    return health.waiting({ permits: 2, waiting: 0 }, nowMs)
+    return health.waiting({ permits: 2, waiting: 0 }, health.now())
   }
-  expect(waits(5_999, {})).toMatchObject({ kind: 'rate_limit' })
-  expect(waits(6_000, {})).toMatchObject({ kind: 'rate_limit_store', server: 'Redis' })
-  expect(waits(6_000, { callsPerSecond: null })).toMatchObject({ kind: 'rate_limit_store' })
-  expect(waits(6_000, { pause })).toMatchObject({ kind: 'throttled' })
-  expect(waits(6_000, { silent: null })).toMatchObject({ kind: 'rate_limit' })
+  expect(waits(4_999, {})).toMatchObject({ kind: 'rate_limit' })
+  expect(waits(5_000, {})).toMatchObject({ kind: 'rate_limit_store', server: 'Redis' })
+  expect(waits(5_000, { callsPerSecond: null })).toMatchObject({ kind: 'rate_limit_store' })
+  expect(waits(5_000, { pause })).toMatchObject({ kind: 'throttled' })
+  expect(waits(5_000, { silent: null })).toMatchObject({ kind: 'rate_limit' })
 })

@@ -1,6 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { CallError } from '../../src/base/errors.ts'
 import type { FailureKind } from '../../src/base/errors.ts'
+import { createLog } from '../../src/base/log.ts'
+import { RateLimiter } from '../../src/core/rate-limit/limiter.ts'
+import type { RateLimitStore } from '../../src/core/rate-limit/limiter.ts'
 import { ServiceHealth } from '../../src/core/service/health.ts'
 import { retrying } from '../../src/core/service/retry.ts'
 import { resetMsOf, retryAfterMsOf } from '../../src/core/service/request.ts'
@@ -291,4 +294,25 @@ describe('Retry-After', () => {
     expect(resetMsOf({ 'x-ratelimit-reset': reset, date })).toBe(ms)
     expect(resetMsOf({ 'ratelimit-reset': reset, date })).toBe(ms)
   })
+})
+
+test('an operator who pauses the calls uses up no patience', async () => {
+  const log = createLog('silent')
+  const limit = new RateLimiter({} as RateLimitStore, { callsPerSecond: null, log })
+  const health = new ServiceHealth({ ...policy, sharedRateLimit: limit })
+  const { throttledMaxMs } = policy
+  let tries = 0
+  const attempt = async () => {
+    tries += 1
+    if (tries === 3) return 'answer'
+    if (tries === 1) {
+      const pause = { since: new Date(), until: new Date(), by: 'ann', reason: null }
+      limit.operatorPause.apply({ ...pause, ms: 2 * throttledMaxMs })
+    }
+    await limit.resumed()
+    throw new CallError('failed', { kind: 'throttled' })
+  }
+  const ended = retrying(attempt, policy, { ...noToken, health }).catch((error) => error)
+  await vi.runAllTimersAsync()
+  expect([await ended, tries]).toEqual(['answer', 3])
 })

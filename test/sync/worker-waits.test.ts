@@ -48,3 +48,20 @@ test('a wait is logged when it begins, each minute, and when it ends', () => {
   expect(beat({ kind: 'overtaken' })).toEqual([])
   expect(beat({ kind: 'idle' })).toEqual([])
 })
+
+test('the sentence names the pace, and who paused the calls and why', () => {
+  const { waits } = logged()
+  const say = (found: FoundWait) => waits.report(found)?.sentence.split('Z: ').slice(1).join('Z: ')
+  const until = new Date(Date.UTC(2026, 0, 1, 3))
+  expect([
+    say({ kind: 'rate_limit', callsPerSecond: 5, isPace: true }),
+    say({ kind: 'rate_limit', callsPerSecond: 5, isPace: false }),
+    say({ kind: 'paused_by_person', by: 'ann', until, reason: 'the owner asked.' }),
+    say({ kind: 'paused_by_person', by: 'ann', until, reason: null }),
+  ]).toEqual([
+    'calls wait for their slots at the pace that was set (5 a second for all processes).',
+    'calls wait for their slots under SYNC_RATE_LIMIT (5 a second for all processes).',
+    'the calls are paused by ann until 2026-01-01 03:00:00Z: the owner asked.',
+    'the calls are paused by ann until 2026-01-01 03:00:00Z.',
+  ])
+})

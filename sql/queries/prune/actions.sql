@@ -1,7 +1,7 @@
--- Deletes actions from some blocks of the table, except actions on stored runs and the one that set the current
--- schedule.
+-- Deletes actions from some blocks of the table, except actions on stored runs and those that set the current
+-- schedule and pace.
 -- Params: $1 before, $2 firstBlock, $3 endBlock.
 delete from sync.actions a
 where ctid >= format('(%s,0)', $2::int)::tid and ctid < format('(%s,0)', $3::int)::tid and at < $1
   and not exists (select from sync.runs r where r.run_id = a.run_id)
-  and at not in (select s.set_at from sync.schedule s)
+  and at not in (select s.set_at from sync.schedule s union all select p.set_at from sync.pace p)

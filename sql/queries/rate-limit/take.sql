@@ -5,7 +5,7 @@
 -- clock_timestamp(), because now() is from before the wait for the row lock.
 -- Never null: pause_ms, wait_ms.
 -- Prepared.
-insert into sync.pace as pace (name, next_at)
+insert into sync.rate_limit_slots as pace (name, next_at)
 values ($1, clock_timestamp() + make_interval(secs => ($2::float8 - $3::float8) / 1000))
 on conflict (name) do update
 set next_at = case

@@ -7,26 +7,20 @@ import { EXIT, reportNothingFails } from '../exit.ts'
 import { facts, print } from '../output.ts'
 import { checkRequest, requestOf } from '../requested-scope.ts'
 import type { RequestOptions } from '../scope-options.ts'
-import { onSignals } from '../signals.ts'
-import { withApp } from '../with-store.ts'
+import { withCalls } from '../with-store.ts'
 
 /** `collab-sync run --dry-run`: shows what a run would change. */
 export async function plan(options: RequestOptions & { json?: boolean }): Promise<number> {
   checkRequest(options)
   if (options.add) throw new UsageError('--add cannot be combined with --dry-run.')
-  return withApp({ name: 'plan' }, async (app) => {
+  return withCalls({ name: 'plan' }, async (app) => {
     const request = await requestOf(app.store.database, options)
-    const forget = onSignals(() => app.drain())
     const page = options.json ? jsonPage() : TEXT_PAGE
-    try {
-      const planned = await planRun(app.sync, request, (scope) => {
-        if (describeChanges(scope) !== '') page.add(scope)
-      })
-      page.end(planned)
-      return planned.failed + planned.heldScopes + planned.lost > 0 ? EXIT.partial : EXIT.done
-    } finally {
-      forget()
-    }
+    const planned = await planRun(app.sync, request, (scope) => {
+      if (describeChanges(scope) !== '') page.add(scope)
+    })
+    page.end(planned)
+    return planned.failed + planned.heldScopes + planned.lost > 0 ? EXIT.partial : EXIT.done
   }).catch((error: unknown) => reportNothingFails(error, { ...options, say: print }))
 }
 

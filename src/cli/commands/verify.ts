@@ -8,8 +8,7 @@ import { EXIT } from '../exit.ts'
 import { facts, note, print, printJson } from '../output.ts'
 import { scopeOf } from '../requested-scope.ts'
 import type { ScopeOptions } from '../scope-options.ts'
-import { onSignals } from '../signals.ts'
-import { withApp } from '../with-store.ts'
+import { withCalls } from '../with-store.ts'
 
 /** `collab-sync verify [--sample N | scope]`: compares the tables with the service. */
 export async function verify(
@@ -23,18 +22,13 @@ export async function verify(
     ...(isScoped ? { scope } : {}),
     ...(options.sample === undefined ? {} : { sample: options.sample }),
   }
-  return withApp({ name: 'verify' }, async (app) => {
-    const forget = onSignals(() => app.drain())
-    try {
-      const verified = await verifyTables(app.sync, of, (difference) => {
-        if (!options.json) print(describeDifference(difference))
-      })
-      if (options.json) printJson(verified)
-      else describe(verified)
-      return exitCode(verified)
-    } finally {
-      forget()
-    }
+  return withCalls({ name: 'verify' }, async (app) => {
+    const verified = await verifyTables(app.sync, of, (difference) => {
+      if (!options.json) print(describeDifference(difference))
+    })
+    if (options.json) printJson(verified)
+    else describe(verified)
+    return exitCode(verified)
   })
 }
 

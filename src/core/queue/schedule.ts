@@ -9,6 +9,9 @@ import type { JobQueue } from './queue.ts'
 /** Also the name of the job it brings: BullMQ types a scheduler's id as a job name. */
 export const NIGHTLY = 'start-nightly-run'
 
+/** Which jobs of it stay in the queue. */
+const KEPT = { removeOnComplete: true, removeOnFail: 100 }
+
 /** How many due times are stored in advance: if all workers are down, so many missed nights are known. */
 const TIMES_AHEAD = 31
 
@@ -75,7 +78,7 @@ export async function registerSchedule(queue: JobQueue, schedule: Schedule | nul
           name: NIGHTLY,
           data: {},
           // Each night is a trace of its own: the job before, which brings the next one, must not hand on its trace.
-          opts: { removeOnComplete: true, removeOnFail: 100, telemetry: { omitContext: true } },
+          opts: { ...KEPT, telemetry: { omitContext: true } },
         },
       )
     },
@@ -90,6 +93,18 @@ export async function registerSchedule(queue: JobQueue, schedule: Schedule | nul
 async function hasJob(queue: JobQueue, dueMs: number | undefined): Promise<boolean> {
   const state = await queue.bull.requests.getJobState(`repeat:${NIGHTLY}:${dueMs}`)
   return !['unknown', 'completed', 'failed'].includes(state)
+}
+
+/**
+ * Enqueues the nightly run that was due while a user paused the calls, after the pause has ended. Safe from many processes at
+ * once: the job has the ID and the time of the night, and these identify its run.
+ */
+export async function makeUpForPausedNight(database: Database, queue: JobQueue): Promise<void> {
+  const night = await statements.pausedNight.first(database)
+  if (night === undefined) return
+  const timestamp = night.dueAt.getTime()
+  const opts = { jobId: `${NIGHTLY}-${timestamp}`, timestamp, ...KEPT }
+  await queue.bull.requests.add(NIGHTLY, {}, opts)
 }
 
 /** When the next nightly run is due; null where none is registered. */

@@ -1,6 +1,7 @@
 import { DrainingError } from '../../base/errors.ts'
 import { RepeatedFault } from '../../base/log.ts'
 import type { Log } from '../../base/log.ts'
+import { OperatorPauseState } from './operator-pause.ts'
 import type { RateLimitSnapshot, SharedRateLimit } from '../service/shared-rate-limit.ts'
 import { WaitLine } from '../service/wait-line.ts'
 import { sleep } from '../../base/abort.ts'
@@ -45,6 +46,9 @@ export class RateLimiter implements SharedRateLimit {
   readonly #closing = new AbortController()
   /** Most calls a second, by which slots are reserved from now on; null for no limit. */
   callsPerSecond: number | null
+  /** Whether an operator set `callsPerSecond`. */
+  isPace = false
+  readonly operatorPause = new OperatorPauseState()
   #pausedSinceMs = 0
   #pausedUntilMs = -Infinity
   /** How long the pauses before the last one were. */
@@ -75,6 +79,14 @@ export class RateLimiter implements SharedRateLimit {
     return wait
   }
 
+  resumed(signal?: AbortSignal): Promise<void> | null {
+    return this.operatorPause.untilOver(signal)
+  }
+
+  now(): number {
+    return this.operatorPause.now()
+  }
+
   async pauseAll(ms: number): Promise<void> {
     const pauseMs = Math.min(ms, MAX_PAUSE_MS)
     const isLonger = performance.now() + pauseMs > this.#pausedUntilMs + LONGER_BY_MS
@@ -88,13 +100,15 @@ export class RateLimiter implements SharedRateLimit {
     const [sinceMs, untilMs] = [this.#pausedSinceMs, this.#pausedUntilMs]
     return {
       callsPerSecond: this.callsPerSecond,
+      isPace: this.isPace,
       waiting: this.#queue.length,
-      pause: nowMs < untilMs ? { sinceMs, untilMs } : null,
+      operatorPause: this.operatorPause.pause,
+      pause: nowMs < untilMs ? { pausedForMs: nowMs - sinceMs, leftMs: untilMs - nowMs } : null,
       pausedMs: this.#pausedBeforeMs + Math.max(0, Math.min(nowMs, untilMs) - sinceMs),
       silent:
         this.#silentSinceMs === null
           ? null
-          : { server: this.#store.server, sinceMs: this.#silentSinceMs },
+          : { server: this.#store.server, silentForMs: nowMs - this.#silentSinceMs },
     }
   }
 
@@ -102,6 +116,7 @@ export class RateLimiter implements SharedRateLimit {
     const reason = new DrainingError('the shared rate limit is closed')
     this.#closing.abort(reason)
     this.#queue.dismiss(reason)
+    this.operatorPause.close(reason)
   }
 
   /** Whether this process knows of no pause. Reads the store now and then, without waiting for it. */
@@ -111,7 +126,8 @@ export class RateLimiter implements SharedRateLimit {
       this.#pauseReadAtMs = now
       void this.#readPause()
     }
-    return this.#queue.length === 0 && now >= this.#pausedUntilMs
+    const isPaused = now < this.#pausedUntilMs || this.operatorPause.pause !== null
+    return this.#queue.length === 0 && !isPaused
   }
 
   async #readPause(): Promise<void> {
@@ -134,6 +150,8 @@ export class RateLimiter implements SharedRateLimit {
     this.#isServing = true
     try {
       while (this.#queue.length > 0) {
+        const resumed = this.resumed(this.#closing.signal)
+        if (resumed !== null) await resumed
         const pausedMs = this.#pausedUntilMs - performance.now()
         if (pausedMs > 0) {
           await sleep(pausedMs, this.#closing.signal)
@@ -166,7 +184,7 @@ export class RateLimiter implements SharedRateLimit {
       if (dueInMs > 0) await sleep(dueInMs, this.#closing.signal)
       if (performance.now() > dueMs + MISSED_MS) continue
       // Slots within a pause are lost: used after the pause, they would be added to new ones.
-      if (performance.now() < this.#pausedUntilMs) return
+      if (performance.now() < this.#pausedUntilMs || this.operatorPause.pause !== null) return
       if (!this.#queue.letOneGo() && !this.#isSteady) return
     }
   }

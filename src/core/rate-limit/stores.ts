@@ -10,7 +10,7 @@ import type { RateLimitStore } from './limiter.ts'
  * pause.
  */
 
-/** The rate of all processes that share one PostgreSQL, in one row of `sync.pace`. @param on closed by the caller */
+/** The rate of all processes that share one PostgreSQL, in one row of `sync.rate_limit_slots`. @param on closed by the caller */
 export function postgresStore(on: On, name: string): RateLimitStore {
   const longestMs = MAX_PAUSE_MS
   return {

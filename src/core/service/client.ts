@@ -19,6 +19,7 @@ import { retrying } from './retry.ts'
 import type { RetryPolicy } from './retry.ts'
 import { Token } from './token.ts'
 import type { TokenSource } from './token.ts'
+import type { OperatorPause } from './shared-rate-limit.ts'
 import type { Priority } from './wait-line.ts'
 
 /** Members of this name among the settings are these, checked when the settings are read. */
@@ -136,7 +137,10 @@ class Client {
     call: Call = {},
   ): Promise<ServiceResponse> {
     const target: CallTarget = { operation, filter, secrets: this.#secrets }
-    this.#breaker.check(target, performance.now())
+    // First of all: a breaker's probe that waited here would fail the other calls meanwhile.
+    const resumed = this.#options.sharedRateLimit.resumed(call.waitSignal ?? call.signal)
+    if (resumed !== null) await resumed
+    this.#breaker.check(target, this.#health.now())
     const body = JSON.stringify({ data: filter })
     let token = ''
     try {
@@ -156,7 +160,7 @@ class Client {
       this.#breaker.succeeded(target)
       return response
     } catch (error) {
-      this.#breaker.failed(target, error, performance.now())
+      this.#breaker.failed(target, error, this.#health.now())
       throw error
     }
   }
@@ -171,7 +175,12 @@ class Client {
 
   /** What the calls of this process wait for now; null where they are sent at once, or there are none. */
   waiting(): ServiceWait | null {
-    return this.#health.waiting(this.#concurrency.snapshot(), performance.now())
+    return this.#health.waiting(this.#concurrency.snapshot(), this.#health.now())
+  }
+
+  /** The pause of all calls that an operator ordered; null without one. */
+  operatorPause(): OperatorPause | null {
+    return this.#options.sharedRateLimit.snapshot().operatorPause
   }
 
   /** Counts the waits that last, up to now. */
@@ -215,6 +224,8 @@ class Client {
     if (entered !== null) await entered
     let holdsPermit = true
     let sentAtMs: number | null = null
+    /** The same on the clock of the health of the service. */
+    let sentAt = 0
     let endedAtMs: number | null = null
     let pausedMs = 0
     const times = { waitedMs: 0, waitedThrottledMs: throttledMs, serviceMs: 0 }
@@ -242,10 +253,11 @@ class Client {
     }
     let outcome: CallOutcome = 'given_up'
     try {
-      this.#health.check(target, token, performance.now())
+      this.#health.check(target, token, this.#health.now())
       const slot = this.#options.sharedRateLimit.acquire(waitSignal, priority)
       if (slot !== null) await this.#waitForSlot(slot, times, call)
       sentAtMs = performance.now()
+      sentAt = this.#health.now()
       const path = this.#basePath + OPERATIONS[target.operation].path
       const post = { target, signal, takeMemory, onSent }
       const sent = await this.#requests.post(path, body, token, post)
@@ -260,14 +272,14 @@ class Client {
       }
       const response = readResponse(reply, target, knownDigest)
       outcome = 'success'
-      this.#health.succeeded(sentAtMs)
+      this.#health.succeeded(sentAt)
       return response
     } catch (error) {
       memory.resize(heldBytes)
       call.onFailedTry?.()
-      const nowMs = performance.now()
+      const nowMs = this.#health.now()
       if (error instanceof CallError)
-        outcome = this.#health.failed(error, token, sentAtMs ?? nowMs, nowMs)
+        outcome = this.#health.failed(error, token, sentAtMs === null ? nowMs : sentAt, nowMs)
       throw error
     } finally {
       endedAtMs ??= performance.now()
@@ -284,7 +296,10 @@ class Client {
     }
   }
 
-  /** Waits for a slot, and adds to `times` what of the wait is due to the limit, and what to pauses. */
+  /**
+   * Waits for a slot, and adds to `times` what of the wait is due to the limit, and what to pauses of the service. Pauses of an
+   * operator are no wait for either.
+   */
   async #waitForSlot(
     slot: Promise<void>,
     times: { waitedMs: number; waitedThrottledMs: number },
@@ -292,10 +307,10 @@ class Client {
   ): Promise<void> {
     const { sharedRateLimit } = this.#options
     const { pausedMs } = sharedRateLimit.snapshot()
-    const sinceMs = performance.now()
+    const sinceMs = sharedRateLimit.now()
     let allMs = 0
     const pauseMs = () => {
-      allMs = performance.now() - sinceMs
+      allMs = sharedRateLimit.now() - sinceMs
       const now = sharedRateLimit.snapshot()
       // Without a limit only pauses make calls wait.
       return now.callsPerSecond === null ? allMs : Math.min(allMs, now.pausedMs - pausedMs)

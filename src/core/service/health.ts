@@ -26,7 +26,8 @@ export interface HealthOptions extends WaitPolicy {
 /** What the calls of a process wait for. Times are those of this machine. */
 export interface ServiceWait {
   /**
-   * `throttled`: the service gets more calls than it takes; `rate_limit`: calls wait for slots of `SYNC_RATE_LIMIT`;
+   * `throttled`: the service gets more calls than it takes; `rate_limit`: calls wait for slots of `SYNC_RATE_LIMIT` or of the
+   * operator's pace;
    * `rate_limit_store`: they wait for the server that stores the slots; `away`: the service has accepted no call for a while,
    * and calls wait for their next attempt.
    */
@@ -37,8 +38,9 @@ export interface ServiceWait {
   readonly until?: Date | null
   /** When `SYNC_THROTTLED_MAX_MS` ends; null where that setting does not apply. */
   readonly givesUpAt?: Date | null
-  /** Of `rate_limit`: most calls a second of all processes together. */
+  /** Of `rate_limit`: most calls a second of all processes together, and whether an operator set them. */
   readonly callsPerSecond?: number
+  readonly isPace?: boolean
   /** Of `rate_limit_store`: the server that does not respond. */
   readonly server?: string
   /** The last failure; left out for `rate_limit`, and where the service throttled another process. */
@@ -55,12 +57,13 @@ const AWAY_AFTER_MS = 5_000
 
 interface Failing {
   readonly sinceMs: number
+  readonly since: Date
   readonly error: CallError
 }
 
 /**
  * What all calls of a process know of the service: whether it throttles, refuses the token, or cannot be reached. Times are those
- * of `performance.now`.
+ * of `now`.
  *
  * A connection that cannot be made concerns the address, the network or a certificate, and no scope. An address that was reached
  * since the process began is right, and calls wait until it can be reached again; one that was never reached is wrong, and calls
@@ -83,6 +86,11 @@ export class ServiceHealth {
 
   constructor(options: HealthOptions) {
     this.#options = options
+  }
+
+  /** The clock of all times here. It stands still while an operator pauses the calls. */
+  now(): number {
+    return this.#options.sharedRateLimit.now()
   }
 
   /** Whether the service responded to a call since the process began. */
@@ -152,7 +160,7 @@ export class ServiceHealth {
   /** A call failed with `error`, and waits for its next try. */
   beginWait(error: CallError, nowMs: number): void {
     this.#waitingCalls += 1
-    this.#failing = { sinceMs: this.#failing?.sinceMs ?? nowMs, error }
+    this.#failing = { ...(this.#failing ?? beganAt(nowMs)), error }
   }
 
   /** The call is tried again, or given up. */
@@ -170,21 +178,25 @@ export class ServiceHealth {
   ): ServiceWait | null {
     if (permits + waiting + this.#waitingCalls === 0) return null
     const { throttledMaxMs, sharedRateLimit } = this.#options
-    const { pause, waiting: slots, callsPerSecond, silent } = sharedRateLimit.snapshot()
-    if (slots > 0 && pause === null && silent !== null && nowMs - silent.sinceMs >= AWAY_AFTER_MS)
-      return { kind: 'rate_limit_store', since: dateOf(silent.sinceMs), server: silent.server }
-    const wait = (kind: ServiceWait['kind'], { sinceMs, error }: Failing): ServiceWait => ({
+    const { pause, waiting: slots, callsPerSecond, isPace, silent } = sharedRateLimit.snapshot()
+    if (slots > 0 && pause === null && silent !== null && silent.silentForMs >= AWAY_AFTER_MS)
+      return {
+        kind: 'rate_limit_store',
+        since: dateIn(-silent.silentForMs),
+        server: silent.server,
+      }
+    const wait = (kind: ServiceWait['kind'], { sinceMs, since, error }: Failing): ServiceWait => ({
       kind,
-      since: dateOf(sinceMs),
-      givesUpAt: dateOf(sinceMs + throttledMaxMs),
+      since,
+      givesUpAt: dateIn(sinceMs + throttledMaxMs - nowMs),
       error,
     })
-    const untilMs = Math.max(this.#pausedUntilMs, pause?.untilMs ?? 0)
-    const until = untilMs > nowMs ? dateOf(untilMs) : null
+    const leftMs = Math.max(this.#pausedUntilMs - nowMs, pause?.leftMs ?? 0)
+    const until = leftMs > 0 ? dateIn(leftMs) : null
     if (this.#throttled !== null) return { ...wait('throttled', this.#throttled), until }
     if (slots > 0 && pause !== null)
-      return { kind: 'throttled', since: dateOf(pause.sinceMs), until }
-    if (slots > 0 && callsPerSecond !== null) return { kind: 'rate_limit', callsPerSecond }
+      return { kind: 'throttled', since: dateIn(-pause.pausedForMs), until }
+    if (slots > 0 && callsPerSecond !== null) return { kind: 'rate_limit', callsPerSecond, isPace }
     const failing = this.#failing
     if (failing === null || nowMs - failing.sinceMs < AWAY_AFTER_MS) return null
     if (this.#waitingCalls <= permits) return null
@@ -213,7 +225,7 @@ export class ServiceHealth {
   /** @returns how long all calls pause: as the service says, and the longer the more pauses did not help */
   #pause(error: CallError, sentAtMs: number, nowMs: number): number {
     const { retryAfterMaxMs, throttledMaxMs } = this.#options
-    const { sinceMs } = (this.#throttled = { sinceMs: this.#throttled?.sinceMs ?? nowMs, error })
+    const { sinceMs } = (this.#throttled = { ...(this.#throttled ?? beganAt(nowMs)), error })
     const retryAfterMs = Math.min(error.retryAfterMs ?? 0, retryAfterMaxMs)
     let pauseMs = retryAfterMs
     // Sixteen calls that are throttled together are one pause.
@@ -232,7 +244,11 @@ export class ServiceHealth {
   }
 }
 
-/** The time of this machine for one of `performance.now`. */
-function dateOf(ms: number): Date {
-  return new Date(Date.now() + ms - performance.now())
+function beganAt(sinceMs: number): Omit<Failing, 'error'> {
+  return { sinceMs, since: new Date() }
+}
+
+/** The time of this machine in `ms` from now. */
+function dateIn(ms: number): Date {
+  return new Date(Date.now() + ms)
 }

@@ -59,14 +59,14 @@ async function tryingAgain<T>(
 ): Promise<T> {
   // Each call that waits for its next try listens to the signal of its batch; Node warns about more than ten listeners.
   if (signal !== undefined) setMaxListeners(0, signal)
-  const firstFailedAtMs = performance.now()
+  const firstFailedAtMs = health.now()
   const waits = ({ kind }: CallError) =>
     kind === 'throttled' || (kind === 'unreachable' && health.wasReached)
   let wait: { readonly throttledMs: () => number; readonly end?: (() => void) | undefined } | null =
     null
   const beginWait = (error: CallError) => {
-    const sinceMs = performance.now()
-    const throttledMs = () => (error.kind === 'throttled' ? performance.now() - sinceMs : 0)
+    const sinceMs = health.now()
+    const throttledMs = () => (error.kind === 'throttled' ? health.now() - sinceMs : 0)
     wait = { throttledMs, end: countWait?.(throttledMs) }
     health.beginWait(error, sinceMs)
   }
@@ -110,7 +110,7 @@ async function tryingAgain<T>(
             return true
           }
           // Not maxRetryTime, which ends tries of every kind, and counts what they wait for each other.
-          const leftMs = policy.throttledMaxMs - (performance.now() - firstFailedAtMs)
+          const leftMs = policy.throttledMaxMs - (health.now() - firstFailedAtMs)
           if (leftMs <= 0) return false
           beginWait(error)
           const waitMs =

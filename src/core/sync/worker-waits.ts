@@ -12,6 +12,9 @@ export interface FoundWait extends Omit<ServiceWait, 'kind'> {
   readonly runId?: string | undefined
   /** Of `lock`: whose lock it is. */
   readonly lock?: string
+  /** Of `paused_by_person`: who ordered the pause, and why. */
+  readonly by?: string
+  readonly reason?: string | null
 }
 
 /** What a heartbeat says of a wait. */
@@ -35,6 +38,9 @@ export function findWait(
   },
 ): FoundWait | null {
   if (work.lock !== null) return { kind: 'lock', ...work.lock }
+  const pause = collabApi.operatorPause()
+  if (pause !== null && (work.hasJobs || work.refresh !== null))
+    return { kind: 'paused_by_person', ...pause }
   const ofCalls = collabApi.waiting()
   if (ofCalls !== null) return ofCalls
   const batches = [...itemsInProgress.values()]
@@ -44,7 +50,7 @@ export function findWait(
   if (problems.queue !== null) return { kind: 'queue' }
   if (work.refresh === null) return { kind: 'idle' }
   const { pausedUntil: until } = work.refresh
-  return until === null ? null : { kind: 'paused', until }
+  return until === null ? null : { kind: 'refresh_paused', until }
 }
 
 const LOG_EVERY_MS = 60_000
@@ -95,7 +101,7 @@ export class ReportedWaits {
   }
 
   #explain(found: FoundWait): string {
-    const { kind, callsPerSecond, server, failure, lock, error, until, givesUpAt } = found
+    const { kind, callsPerSecond, isPace, server, failure, lock, error, until, givesUpAt } = found
     const end = givesUpAt ? ` Gives up at ${time(givesUpAt)} (SYNC_THROTTLED_MAX_MS).` : ''
     switch (kind) {
       case 'throttled': {
@@ -106,7 +112,7 @@ export class ReportedWaits {
         return `${what}${until ? ` Next try at ${time(until)}.` : ''}${end}`
       }
       case 'rate_limit':
-        return `calls wait for their slots under SYNC_RATE_LIMIT (${callsPerSecond} a second for all processes).`
+        return `calls wait for their slots ${isPace ? 'at the pace that was set' : 'under SYNC_RATE_LIMIT'} (${callsPerSecond} a second for all processes).`
       case 'rate_limit_store':
         return `${server} does not respond. It stores the rate limit that all processes share, and no call is sent until it responds.`
       case 'away': {
@@ -123,7 +129,9 @@ export class ReportedWaits {
         return `${failure}${until ? ` Next try at ${time(until)}.` : ''}`
       case 'queue':
         return 'the queue is unavailable, so no job can be taken.'
-      case 'paused':
+      case 'paused_by_person':
+        return `the calls are paused by ${found.by} until ${time(until as Date)}${found.reason ? `: ${found.reason}` : '.'}`
+      case 'refresh_paused':
         return `continuous refresh is paused${until ? ` until ${time(until)}` : ''}.`
       case 'idle':
         return 'there is no job to do.'

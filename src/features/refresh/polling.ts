@@ -74,11 +74,12 @@ export class Polling {
 
   /**
    * Prepares polls.
-   * @returns null if refresh is off, paused or left to other workers, or while another worker creates the run of the day
+   * @returns null if refresh is off, paused (also by an operator) or left to other workers, or while another worker creates the run of the day
    */
   async ready(): Promise<(Moment & { readonly budget: number }) | null> {
     if (performance.now() < this.#withdrawnUntilMs) return null
     const { collabApi, database, workerId } = this.context
+    if (collabApi.operatorPause() !== null) return null
     const moment = await this.clock.moment()
     const { at, pausedSince, pausedUntil, refreshBudget: budget } = moment
     this.pausedUntil = pausedUntil !== null && pausedUntil > at ? pausedUntil : null

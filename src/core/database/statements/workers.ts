@@ -39,13 +39,22 @@ export const lockWait = new Statement<null, { since: Date; lock: string }>('work
   neverNull: 'since lock',
 })
 
-/** SYNC_RATE_LIMIT of live workers and which worker has it, the lowest (which applies to all) first, none last. The calling process is named if no live worker has its limit. */
+/** SYNC_RATE_LIMIT of live workers and which worker has it, the lowest (which applies to all) first, none last, and in each row the pace and the pause that users set. The calling process is named if no live worker has its limit. */
 export const rateLimits = new Statement<
   { deadAfterS: number; own: number | null; name: string | null },
-  { rateLimit: number | null; workerIds: readonly (string | null)[] }
+  {
+    rateLimit: number | null
+    workerIds: readonly (string | null)[]
+    pace: number | null
+    pausedAt: Date | null
+    pausedUntil: Date | null
+    pausedBy: string | null
+    pauseReason: string | null
+    pauseMs: number | null
+  }
 >('workers/rate-limits', {
   parameters: 'deadAfterS own name',
-  columns: 'rateLimit workerIds',
+  columns: 'rateLimit workerIds pace pausedAt pausedUntil pausedBy pauseReason pauseMs',
   neverNull: 'workerIds',
 })
 
@@ -71,7 +80,7 @@ export const read = new Statement<
   neverNull: 'alive holdsTransaction',
 })
 
-/** What live workers wait for, by kind, longest wait first: those with pending items of a run, and those that cannot accept its jobs, because of the queue or of a lock, or wait to repeat one; without a run, all. The sentence is that of the worker that has waited longest, and includes how many workers wait for the same if others do not. */
+/** What live workers wait for, by kind, longest wait first: those with pending items of a run, and those that cannot accept its jobs, because of the queue, of a lock or of a user's pause, or wait to repeat one; without a run, all. The sentence is that of the worker that has waited longest, and includes how many workers wait for the same if others do not. */
 export const waiting = new Statement<
   { runId: string | null; deadAfterS: number },
   {

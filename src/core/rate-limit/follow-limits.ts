@@ -17,26 +17,44 @@ function describeDiffering(limits: readonly RowOf<typeof workers.rateLimits>[]):
 }
 
 /**
- * Keeps the limiter of a process at the lowest of its own limit and those of the live workers, and logs when workers begin or
- * cease to differ.
+ * Keeps the limiter of a process at the lowest of its own limit, those of the live workers and the pace that a user set, and at
+ * the pause that a user ordered. Logs when workers begin or cease to differ, and when a pause begins or ends.
  * @param own `SYNC_RATE_LIMIT` of this process in calls a second; null for none
- * @returns reads the limits and applies the lowest; throws pg.DatabaseError, and the limit stays as it is
+ * @returns reads and applies them; throws pg.DatabaseError, and the limiter stays as it is
  */
-export function followLowest(
+export function followLimits(
   limiter: RateLimiter,
   own: number | null,
   log: Log,
 ): (on: On) => Promise<void> {
   let known = String(own)
+  let isPaused = false
   return async (on) => {
     const fetching = { deadAfterS: DEAD_AFTER_S, own, name: 'this process' }
     const limits = await workers.rateLimits.all(on, fetching)
-    const lowest = limits[0]?.rateLimit ?? null
-    limiter.callsPerSecond = lowest
+    const { rateLimit: lowest = null, pace = null, ...first } = limits[0] ?? {}
+    limiter.isPace = pace !== null && (lowest === null || pace < lowest)
+    limiter.callsPerSecond = limiter.isPace ? pace : lowest
+    const pause = pauseOf(first)
+    limiter.operatorPause.apply(pause)
+    if (isPaused !== (pause !== null))
+      log.warn(pause ?? {}, pause === null ? 'the calls are resumed' : 'the calls are paused')
+    isPaused = pause !== null
     const found = limits.map(({ rateLimit }) => String(rateLimit)).join()
     if (found === known) return
     known = found
     if (limits.length < 2) log.info({ lowest }, 'SYNC_RATE_LIMIT no longer differs')
     else log.warn({ lowest }, describeDiffering(limits))
   }
+}
+
+function pauseOf({
+  pausedAt,
+  pausedUntil,
+  pausedBy,
+  pauseReason: reason = null,
+  pauseMs,
+}: Partial<RowOf<typeof workers.rateLimits>>) {
+  if (!pausedAt || !pausedUntil || !pausedBy || !pauseMs) return null
+  return { since: pausedAt, until: pausedUntil, by: pausedBy, reason, ms: pauseMs }
 }

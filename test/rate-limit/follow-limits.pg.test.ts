@@ -4,7 +4,7 @@ import { jobs } from '../../jobs/index.ts'
 import type { App } from '../../src/worker/app.ts'
 import * as workers from '../../src/core/database/statements/workers.ts'
 import { createLog } from '../../src/base/log.ts'
-import { followLowest } from '../../src/core/rate-limit/lowest.ts'
+import { followLimits } from '../../src/core/rate-limit/follow-limits.ts'
 import { RateLimiter } from '../../src/core/rate-limit/limiter.ts'
 import { postgresStore } from '../../src/core/rate-limit/stores.ts'
 import { startWorker } from '../../src/worker/worker.ts'
@@ -18,7 +18,7 @@ test('the lowest SYNC_RATE_LIMIT of live workers holds for workers that set none
   const before = await live.openApp()
   const limited = await live.openApp({ SYNC_RATE_LIMIT: '20' })
   const worker = await startWorker(limited, jobs, { keepsSchedule: false })
-  await before.followRateLimit()
+  await before.followLimits()
   const after = await live.openApp()
   await callOnce(limited)
   const nextMs = await nextSlotMs(live)
@@ -27,8 +27,8 @@ test('the lowest SYNC_RATE_LIMIT of live workers holds for workers that set none
   expect((await nextSlotMs(live)) - nextMs).toBeGreaterThan(2 * slotMs(20) - 0.1)
 
   await worker.stop()
-  await before.followRateLimit()
-  await live.database.pool.query('drop table sync.pace')
+  await before.followLimits()
+  await live.database.pool.query('drop table sync.rate_limit_slots')
   // With a limit it would wait for its store.
   await callOnce(before)
   await live.close()
@@ -45,7 +45,7 @@ test('workers that set different limits are logged when that begins and ends; de
   const lines: string[] = []
   const log = createLog('info', { write: (line) => lines.push(line) })
   const limiter = new RateLimiter(postgresStore(pool, randomUUID()), { callsPerSecond: 20, log })
-  const follow = followLowest(limiter, 20, log)
+  const follow = followLimits(limiter, 20, log)
   const told = async () => {
     await follow(pool)
     return lines.splice(0).map((line) => {

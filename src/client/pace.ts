@@ -1,0 +1,59 @@
+import { UsageError } from '../base/errors.ts'
+import { noteAction } from '../core/database/actions.ts'
+import { transaction } from '../core/database/pool.ts'
+import * as statements from '../core/database/statements/pace.ts'
+import { readPace } from '../core/rate-limit/pace.ts'
+import { checked } from '../schemas/check.ts'
+import { time } from '../schemas/format.ts'
+import { NewPaceSchema, NewPauseSchema, PAUSE_MAX_MS } from '../schemas/pace.ts'
+import type { NewPace, NewPause, Pace } from '../schemas/pace.ts'
+import type { Parts } from './parts.ts'
+
+export type PaceParts = Pick<Parts, 'database' | 'settings' | 'by'>
+
+/**
+ * Sets or removes the pace of all processes.
+ * @throws UsageError for a pace that is not positive or above the lowest SYNC_RATE_LIMIT of the live processes
+ */
+export async function setPace(
+  { database, settings, by }: PaceParts,
+  given: NewPace,
+): Promise<Pace> {
+  const { callsPerSecond } = checked(NewPaceSchema, given, '')
+  const { lowestRateLimit } = await readPace(database)
+  const limit = Math.min(lowestRateLimit ?? Infinity, settings.rateLimit ?? Infinity)
+  if (callsPerSecond !== null && callsPerSecond > limit)
+    throw new UsageError(
+      `callsPerSecond must not be above SYNC_RATE_LIMIT, which is ${limit} calls a second.`,
+    )
+  const target = callsPerSecond === null ? 'none' : `${callsPerSecond} calls a second`
+  await transaction(database, async (client) => {
+    if ((await statements.set.run(client, { callsPerSecond })) > 0)
+      await noteAction(client, by, 'pace_set', { target })
+  })
+  return readPace(database)
+}
+
+/**
+ * Pauses all calls to the service, or changes the end of the pause that lasts.
+ * @throws UsageError for an end that is in the past or more than 24 hours away
+ */
+export async function pauseCalls({ database, by }: PaceParts, given: NewPause): Promise<Pace> {
+  const { until, reason = null } = checked(NewPauseSchema, given, '')
+  const forMs = until.getTime() - Date.now()
+  if (forMs <= 0) throw new UsageError(`until must be in the future, and ${time(until)} is not.`)
+  if (forMs > PAUSE_MAX_MS) throw new UsageError('until must be within 24 hours from now.')
+  await transaction(database, async (client) => {
+    await statements.pause.run(client, { forS: forMs / 1000, by, reason })
+    await noteAction(client, by, 'calls_paused', { target: `until ${time(until)}`, reason })
+  })
+  return readPace(database)
+}
+
+/** Ends the pause of all calls. */
+export async function resumeCalls({ database, by }: PaceParts): Promise<Pace> {
+  await transaction(database, async (client) => {
+    if ((await statements.resume.run(client)) > 0) await noteAction(client, by, 'calls_resumed', {})
+  })
+  return readPace(database)
+}
