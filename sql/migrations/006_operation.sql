@@ -12,14 +12,16 @@ comment on column sync.locks.organization_key is 'The organization of a lock for
 
 create table sync.schedule (
   only_row boolean primary key default true check (only_row),
-  cron text,
-  time_zone text,
+  cron text not null,
+  time_zone text not null,
+  removed boolean not null,
   set_at timestamptz not null default now()
 );
 comment on table sync.schedule is 'The nightly schedule that a user set or removed. If there is no row, SYNC_CRON and SYNC_TZ apply.';
 comment on column sync.schedule.only_row is 'Ensures that there is at most one row.';
-comment on column sync.schedule.cron is 'Cron expression; null if the schedule was removed.';
+comment on column sync.schedule.cron is 'Cron expression.';
 comment on column sync.schedule.time_zone is 'IANA time zone of the cron expression.';
+comment on column sync.schedule.removed is 'Whether the schedule was removed. It is kept here, so that it can be restored.';
 comment on column sync.schedule.set_at is 'When a user set or removed it.';
 
 create table sync.nightly_due (

@@ -105,8 +105,28 @@ Example:
   collab-sync schedule set "30 1 * * 1-5" --tz Europe/Berlin`,
   },
   'schedule remove': {
-    text: 'Removes the nightly schedule. No nightly run starts until you set one again.',
+    text: 'Removes the nightly schedule. No nightly run starts until you set one again; without a pattern, `schedule set` restores it.',
   },
+  pace: {
+    summary: 'limit the calls a second of all processes',
+    text: `Limits the calls that all processes together make per second, within ten seconds and without a restart. The lowest
+SYNC_RATE_LIMIT of the live processes stays the upper limit.`,
+    after: `
+Examples:
+  collab-sync pace 10
+  collab-sync pace none`,
+  },
+  pause: {
+    summary: 'pause all calls to the service for a while',
+    text: `Pauses all calls to the service within ten seconds, in all workers and commands. Runs wait and continue at the end of
+the pause; no scope fails because of it, and a nightly run that is due meanwhile starts then. A pause lasts 24 hours at most. During
+a pause, the command changes its end.`,
+    after: `
+Examples:
+  collab-sync pause --for 2h --reason "the service is being maintained"
+  collab-sync pause --until 2026-01-31T10:00:00Z`,
+  },
+  resume: { summary: 'end the pause', text: 'Ends the pause of all calls, within ten seconds.' },
   status: {
     summary: 'show recent runs and open problems, or one run',
     text: `Shows recent runs, the age of the data, open problems and continuous refresh. With a run: its state, progress and
@@ -212,7 +232,7 @@ Examples:
   },
   token: {
     summary: 'manage the tokens of serve',
-    text: `Manages tokens for serve, which accepts them in addition to HTTP_TOKEN. They have no effect while HTTP_TOKEN is not set: serve then requires no token and accepts only this machine. A token has a name and rights. It does not expire; you can revoke it without a restart. read: everything that only reads, except the queue dashboard. operate: also changes (runs, hints, the catalog, held listings, rejected records, the schedule). admin: everything, as HTTP_TOKEN.`,
+    text: `Manages tokens for serve, which accepts them in addition to HTTP_TOKEN. They have no effect while HTTP_TOKEN is not set: serve then requires no token and accepts only this machine. A token has a name and rights. It does not expire; you can revoke it without a restart. read: everything that only reads, except the queue dashboard. operate: also changes (runs, hints, the catalog, held listings, rejected records, the schedule, the pace and pauses). admin: everything, as HTTP_TOKEN.`,
   },
   'token add': { text: 'Creates a token and prints it once. PostgreSQL stores only its hash.' },
   'token list': { text: 'Lists names and rights. The tokens themselves are not stored.' },

@@ -5,7 +5,7 @@ import { addDataCommands } from './data-commands.ts'
 import { DEMO_OPTION, define } from './define.ts'
 import type { ActionOf } from './define.ts'
 import { PROGRAM, PROGRAM_AFTER } from './help.ts'
-import { addOperatorCommands, addScheduleCommand } from './operator-commands.ts'
+import { addOperatorCommands, addPaceCommands, addScheduleCommand } from './operator-commands.ts'
 import { UsageError } from '../base/errors.ts'
 import { version } from '../base/version.ts'
 import { ADD_OPTION, addRequestOptions, collect } from './scope-options.ts'
@@ -100,6 +100,7 @@ function addRunCommands(program: Command, actionOf: ActionOf): void {
     .action(actionOf(async () => (await import('./commands/serve.ts')).serve))
 
   addScheduleCommand(program, actionOf)
+  addPaceCommands(program, actionOf)
 }
 
 function addSetUpCommands(program: Command, actionOf: ActionOf): void {

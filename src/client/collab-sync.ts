@@ -221,7 +221,8 @@ export class SharedCollabSync {
   getSchedule = (): Promise<NightlySchedule> =>
     this.#on((parts) => readSchedule(parts.database, parts.settings, parts.queue))
   /**
-   * Sets the nightly schedule for all workers. It replaces SYNC_CRON and SYNC_TZ.
+   * Sets the nightly schedule for all workers. It replaces SYNC_CRON and SYNC_TZ. Without `cron`, it keeps the current expression or
+   * restores the one that was removed.
    * @throws UsageError for an invalid cron expression or time zone
    */
   setSchedule = (schedule: NewSchedule): Promise<NightlySchedule> =>

@@ -12,20 +12,27 @@ import type { Parts } from './parts.ts'
 export type PaceParts = Pick<Parts, 'database' | 'settings' | 'by'>
 
 /**
- * Sets or removes the pace of all processes.
+ * Checks a pace before it is set.
  * @throws UsageError for a pace that is not positive or above the lowest SYNC_RATE_LIMIT of the live processes
  */
-export async function setPace(
-  { database, settings, by }: PaceParts,
+export async function checkPace(
+  { database, settings }: Pick<PaceParts, 'database' | 'settings'>,
   given: NewPace,
-): Promise<Pace> {
-  const { callsPerSecond } = checked(NewPaceSchema, given, '')
+): Promise<NewPace> {
+  const pace = checked(NewPaceSchema, given, '')
   const { lowestRateLimit } = await readPace(database)
   const limit = Math.min(lowestRateLimit ?? Infinity, settings.rateLimit ?? Infinity)
-  if (callsPerSecond !== null && callsPerSecond > limit)
+  if (pace.callsPerSecond !== null && pace.callsPerSecond > limit)
     throw new UsageError(
       `callsPerSecond must not be above SYNC_RATE_LIMIT, which is ${limit} calls a second.`,
     )
+  return pace
+}
+
+/** Sets or removes the pace of all processes. @throws as {@link checkPace} */
+export async function setPace(parts: PaceParts, given: NewPace): Promise<Pace> {
+  const { database, by } = parts
+  const { callsPerSecond } = await checkPace(parts, given)
   const target = callsPerSecond === null ? 'none' : `${callsPerSecond} calls a second`
   await transaction(database, async (client) => {
     if ((await statements.set.run(client, { callsPerSecond })) > 0)
@@ -41,8 +48,8 @@ export async function setPace(
 export async function pauseCalls({ database, by }: PaceParts, given: NewPause): Promise<Pace> {
   const { until, reason = null } = checked(NewPauseSchema, given, '')
   const forMs = until.getTime() - Date.now()
-  if (forMs <= 0) throw new UsageError(`until must be in the future, and ${time(until)} is not.`)
-  if (forMs > PAUSE_MAX_MS) throw new UsageError('until must be within 24 hours from now.')
+  if (forMs <= 0) throw new UsageError(`until must be in the future; ${time(until)} is past.`)
+  if (forMs > PAUSE_MAX_MS) throw new UsageError('A pause lasts at most 24 hours.')
   await transaction(database, async (client) => {
     await statements.pause.run(client, { forS: forMs / 1000, by, reason })
     await noteAction(client, by, 'calls_paused', { target: `until ${time(until)}`, reason })

@@ -2,7 +2,6 @@ import { nextDue } from '../base/cron.ts'
 import { noteAction } from '../core/database/actions.ts'
 import { transaction } from '../core/database/pool.ts'
 import type { Database } from '../core/database/pool.ts'
-import type { RowOf } from '../core/database/statement.ts'
 import * as schedule from '../core/database/statements/schedule.ts'
 import { checked } from '../schemas/check.ts'
 import { NewScheduleSchema } from '../schemas/schedule.ts'
@@ -23,19 +22,21 @@ const QUEUE_READ_MS = 1_000
 
 export type ScheduleParts = Omit<Parts, 'trigger'>
 
-/** Sets the nightly schedule. @throws UsageError for an invalid cron expression or time zone */
+/**
+ * Sets the nightly schedule; without a cron expression, the current one or the one that was removed.
+ * @throws UsageError for an invalid cron expression or time zone
+ */
 export async function setSchedule(
   parts: ScheduleParts,
   given: NewSchedule,
 ): Promise<NightlySchedule> {
   const { cron, timeZone } = checked(NewScheduleSchema, given, '')
-  const set = await schedule.read.first(parts.database)
-  return changeSchedule(parts, { cron, timeZone: timeZone ?? set?.timeZone ?? null })
+  return changeSchedule(parts, { cron, timeZone, isRemoved: false })
 }
 
-/** Removes the nightly schedule. */
+/** Removes the nightly schedule, and keeps its cron expression and time zone for `setSchedule`. */
 export async function removeSchedule(parts: ScheduleParts): Promise<NightlySchedule> {
-  return changeSchedule(parts, { cron: null, timeZone: null })
+  return changeSchedule(parts, { isRemoved: true })
 }
 
 /** Reads the schedule and computes the next nightly run. @param queue for `registered`; it can be unreachable */
@@ -63,13 +64,15 @@ async function isRegistered(queue: JobQueue): Promise<boolean | null> {
 /** Stores the schedule and registers it. If the queue is unreachable, workers register it later. */
 async function changeSchedule(
   { database, queue, settings, log, by }: ScheduleParts,
-  to: Pick<RowOf<typeof schedule.read>, 'cron' | 'timeZone'>,
+  to: NewSchedule & { readonly isRemoved: boolean },
 ): Promise<NightlySchedule> {
+  const current = await currentSchedule(database, settings)
+  const cron = to.cron ?? current.cron ?? current.removedCron ?? settings.cron
+  const { timeZone = current.timeZone, isRemoved } = to
+  const target = `${cron} (${timeZone})`
   await transaction(database, async (client) => {
-    if ((await schedule.write.run(client, to)) === 0) return
-    const target = `${to.cron} (${to.timeZone ?? settings.timeZone})`
-    if (to.cron === null) await noteAction(client, by, 'schedule_removed', {})
-    else await noteAction(client, by, 'schedule_set', { target })
+    if ((await schedule.write.run(client, { cron, timeZone, isRemoved })) > 0)
+      await noteAction(client, by, isRemoved ? 'schedule_removed' : 'schedule_set', { target })
   })
   const noted = await noteSchedule(database, settings)
   try {

@@ -16,6 +16,7 @@ import {
 } from './format.ts'
 import { scopesDone, scopesInAll } from './run.ts'
 import type { Failure, FailureReport, Run, RunStatus } from './run.ts'
+import type { Pace } from './pace.ts'
 import type { NightlySchedule } from './schedule.ts'
 import { factsOf, KIND_NAMES, ownId, parentOf } from './thing.ts'
 import type {
@@ -343,13 +344,32 @@ export const FOUND_COLUMNS: Columns<Found> = [
   ['match', ({ isExact }) => (isExact ? 'exact' : 'part'), 'nowrap'],
 ]
 
+/** How fast the service is called, and who set that. */
+export function factsOfPace({ callsPerSecond, lowestRateLimit, setAt, setBy, pause }: Pace): Facts {
+  return [
+    ['calls', pause === null ? 'not paused' : { words: ['paused until', pause.until] }],
+    ...(pause === null
+      ? []
+      : ([
+          ['paused by', pause.by],
+          ['since', pause.since],
+          ['reason', pause.reason],
+        ] as const)),
+    ['pace', callsPerSecond === null ? 'none' : `${callsPerSecond} calls a second`],
+    ...(setAt === null ? [] : [['set by', { words: [setBy ?? 'a user', setAt] }] as const]),
+    ['SYNC_RATE_LIMIT', lowestRateLimit === null ? 'none' : `${lowestRateLimit} calls a second`],
+  ]
+}
+
 /** The nightly schedule, and who set or removed it. */
-export function factsOfSchedule({ cron, next, timeZone, ...set }: NightlySchedule): Facts {
+export function factsOfSchedule(schedule: NightlySchedule): Facts {
+  const { cron, next, removedCron, timeZone, ...set } = schedule
   const verb = cron === null ? 'removed' : 'set'
   return [
     ['next', next ?? 'never'],
     ['due', next && { ago: next }],
     ['cron expression', cron === null ? 'none' : { code: cron }],
+    ['removed', removedCron && { code: removedCron }],
     ['time zone', timeZone],
     ...(set.setAt === null
       ? [[`${verb} by`, 'the settings SYNC_CRON and SYNC_TZ'] as const]

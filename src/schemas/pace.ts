@@ -1,11 +1,11 @@
 import * as z from 'zod'
 import { text } from './check.ts'
 
-const callsPerSecond = z.number().positive().max(10_000)
-
 export const NewPaceSchema = z
   .strictObject({
-    callsPerSecond: callsPerSecond
+    callsPerSecond: z
+      .number('must be a number or null')
+      .positive('must be above 0')
       .nullable()
       .describe(
         'Calls per second of all processes together, at most SYNC_RATE_LIMIT. Null removes the pace.',
@@ -20,12 +20,18 @@ export const PAUSE_MAX_MS = 86_400_000
 
 export const NewPauseSchema = z
   .strictObject({
-    until: z.coerce.date().describe('When it ends: in the future, and within 24 hours.'),
+    until: z.iso
+      .datetime({
+        offset: true,
+        error: 'must be a time such as 2026-01-31T10:00:00Z or 2026-01-31T10:00:00+01:00',
+      })
+      .transform((text) => new Date(text))
+      .describe('When it ends: in the future, and within 24 hours.'),
     reason: text.max(1000).optional().describe('The reason; stored with the pause.'),
   })
   .meta({ id: 'NewPause' })
 
-export type NewPause = z.output<typeof NewPauseSchema>
+export type NewPause = z.input<typeof NewPauseSchema>
 
 export const PaceSchema = z
   .object({

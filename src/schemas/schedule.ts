@@ -21,9 +21,11 @@ export const timeZone = line.refine(isTimeZone, 'must be an IANA time zone')
 
 export const NewScheduleSchema = z
   .strictObject({
-    cron: cronPattern.describe(
-      'Five fields (minute, hour, day, month, weekday), or six with seconds first.',
-    ),
+    cron: cronPattern
+      .optional()
+      .describe(
+        'Five fields (minute, hour, day, month, weekday), or six with seconds first. If omitted, the current pattern, or the one that was removed.',
+      ),
     timeZone: timeZone.optional().describe('IANA name. If omitted, the current zone.'),
   })
   .meta({ id: 'NewSchedule' })
@@ -33,6 +35,10 @@ export type NewSchedule = z.input<typeof NewScheduleSchema>
 export const ScheduleSchema = z
   .object({
     cron: z.string().nullable().describe('Null if no nightly run is scheduled.'),
+    removedCron: z
+      .string()
+      .nullable()
+      .describe('The pattern that was removed and that setting the schedule without one restores.'),
     timeZone: z.string().describe('IANA name.'),
     setBy: z.enum(['settings', 'schedule set', 'schedule remove']),
     by: z

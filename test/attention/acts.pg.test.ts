@@ -18,7 +18,9 @@ import type { FaultRule } from '../service/faults.ts'
 const live = await openLive('none', { settings: { SYNC_RETRIES: '0' } })
 const command = await buildCommand()
 // As `schedule remove` does, since no worker starts.
-await live.database.pool.query('insert into sync.schedule (cron) values (null)')
+await live.database.pool.query(
+  `insert into sync.schedule (cron, time_zone, removed) values ('0 2 * * *', 'UTC', true)`,
+)
 const settings = live.environment
 const [first, second] = [...live.world.organizationIds()] as [string, string]
 

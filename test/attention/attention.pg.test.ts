@@ -40,7 +40,9 @@ test('an empty catalog, then one that was never checked, then one that was', asy
     sentence: 'No worker has started yet, so nothing starts the nightly run.',
   })
   // As `schedule remove` does, for installations whose runs cron starts.
-  await live.database.pool.query('insert into sync.schedule (cron) values (null)')
+  await live.database.pool.query(
+    `insert into sync.schedule (cron, time_zone, removed) values ('0 2 * * *', 'UTC', true)`,
+  )
   expect(await kinds()).toEqual(['never_checked'])
   const request = { trigger: 'cli', scope: {}, requestKey: null } as const
   const { runId, items } = await startRun(app.sync, request)

@@ -46,7 +46,8 @@ describe.each(QUEUE_KINDS)('the nightly schedule with the queue on %s', (kind) =
     expect(await collabSync.removeSchedule()).toEqual({
       registered: false,
       cron: null,
-      timeZone: 'UTC',
+      removedCron: '15 3 * * *',
+      timeZone: 'Asia/Tokyo',
       setBy: 'schedule remove',
       by: 'a test',
       setAt: expect.any(Date),
@@ -54,6 +55,11 @@ describe.each(QUEUE_KINDS)('the nightly schedule with the queue on %s', (kind) =
     })
     expect(await nextNightly(app.queue)).toBeNull()
     expect(await collabSync.getSchedule()).toMatchObject({ cron: null })
+    expect(await collabSync.setSchedule({})).toMatchObject({
+      cron: '15 3 * * *',
+      removedCron: null,
+      timeZone: 'Asia/Tokyo',
+    })
   })
 
   test('is computed by us and not by BullMQ, in the queue and in the worker', async () => {

@@ -102,7 +102,7 @@ test('what users did is deleted by its age, but stays with a run that is kept an
   const [old, kept] = [await settledRun(500), await settledRun(500)]
   await held(kept, null)
   await database.pool.query(
-    `insert into sync.schedule (cron, set_at) values ('0 2 * * *', now() - interval '600 days');
+    `insert into sync.schedule (cron, time_zone, removed, set_at) values ('0 2 * * *', 'UTC', false, now() - interval '600 days');
     insert into sync.actions (at, by, action, run_id, target)
     select now() - age, 'ann', action, run_id, target
     from (values

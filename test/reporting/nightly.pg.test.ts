@@ -207,7 +207,9 @@ describe('the times at which the nightly run is due', () => {
   test('end when the schedule is removed; a night that was missed before stays missed', async () => {
     await note()
     await pass(48)
-    await sql('insert into sync.schedule (cron) values (null)')
+    await sql(
+      `insert into sync.schedule (cron, time_zone, removed) values ('0 2 * * *', 'UTC', true)`,
+    )
     await note()
     expect(await all()).toHaveLength(2)
     await sql(`update sync.nightly_due set due_at = due_at - interval '2 hours'`)

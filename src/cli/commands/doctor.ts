@@ -1,6 +1,8 @@
 import * as catalog from '../../core/database/statements/catalog.ts'
 import { hasEmbeddedPostgres } from '../../worker/embedded/home.ts'
-import { counted } from '../../schemas/format.ts'
+import { readPace } from '../../core/rate-limit/pace.ts'
+import { counted, time } from '../../schemas/format.ts'
+import type { Pace } from '../../schemas/pace.ts'
 import type { Log } from '../../base/log.ts'
 import { printable } from '../../base/printable.ts'
 import { readSettings } from '../../settings/settings.ts'
@@ -50,7 +52,11 @@ async function checkAll(): Promise<Finding[]> {
     withQueue && redisUrl !== undefined
       ? checkQueue({ kind: 'redis', url: redisUrl, prefix }, { log, patienceMs: PATIENCE_MS })
       : null
-  const { found, organizationId = null } = wrong.has('database')
+  const {
+    found,
+    organizationId = null,
+    pause = null,
+  } = wrong.has('database')
     ? { found: [skip('PostgreSQL')] }
     : await checkTables(settings, withQueue && onRedis === null, log)
   const queue = withQueue ? await onRedis : [skip('queue')]
@@ -58,18 +64,20 @@ async function checkAll(): Promise<Finding[]> {
   const timeoutMs = Math.max(leftMs, SERVICE_LEAST_MS)
   const service = wrong.has('service')
     ? [skip('service')]
-    : await guarded('service', WHOLE_MS, () =>
-        checkService(settings as ServiceSettings & Settings, organizationId, timeoutMs),
-      )
+    : pause !== null
+      ? [skip('service', `${pause.by} paused all calls until ${time(pause.until)}`)]
+      : await guarded('service', WHOLE_MS, () =>
+          checkService(settings as ServiceSettings & Settings, organizationId, timeoutMs),
+        )
   return [...findings, ...found, ...(queue ?? []), ...service]
 }
 
-/** Checks PostgreSQL, and the queue if it is there. @returns also an organization of the catalog for the call to the service */
+/** Checks PostgreSQL, and the queue if it is there. @returns also an organization of the catalog for the call to the service, and the pause that forbids that call */
 async function checkTables(
   settings: Settings,
   withQueue: boolean,
   log: Log,
-): Promise<{ found: Finding[]; organizationId?: string | undefined }> {
+): Promise<{ found: Finding[]; organizationId?: string; pause?: Pace['pause'] }> {
   const isEmbedded = settings.databaseUrl === undefined
   if (isEmbedded && !hasEmbeddedPostgres(settings.home)) {
     const missing = `not created yet: migrate creates an embedded one in ${settings.home}; set DATABASE_URL to use your own`
@@ -89,8 +97,9 @@ async function checkTables(
       : []
   // Its failure is that of a check above.
   const organization = await catalog.anyOrganization.first(store.database).catch(() => undefined)
+  const pace = await readPace(store.database).catch(() => undefined)
   await store.close().catch(() => {})
-  return { found: [...findings, ...queue], ...organization }
+  return { found: [...findings, ...queue], ...organization, pause: pace?.pause ?? null }
 }
 
 const MARKS: Record<Finding['state'], string> = {

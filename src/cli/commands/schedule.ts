@@ -18,13 +18,13 @@ export async function scheduleShow({ json }: Json): Promise<number> {
   )
 }
 
-/** `collab-sync schedule set PATTERN`. @param fields of the pattern; several arguments if the user did not quote it */
+/** `collab-sync schedule set [PATTERN]`. @param fields of the pattern; several arguments if the user did not quote it */
 export async function scheduleSet(
   fields: string[],
   { tz, json }: Json & { tz?: string },
 ): Promise<number> {
   const to = {
-    cron: checked(cronPattern, fields.join(' '), 'PATTERN'),
+    cron: fields.length === 0 ? undefined : checked(cronPattern, fields.join(' '), 'PATTERN'),
     timeZone: checked(timeZone.optional(), tz, '--tz'),
   }
   return onSchedule({ json, creates: true }, (parts) => setSchedule(parts, to))
@@ -51,7 +51,7 @@ function describe(schedule: NightlySchedule): string {
   return facts([
     ...factsOfSchedule(schedule),
     schedule.cron === null
-      ? ['to set one', 'collab-sync schedule set "0 2 * * *"']
+      ? ['to restore it', 'collab-sync schedule set']
       : [
           'queue',
           schedule.registered

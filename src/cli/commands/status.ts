@@ -2,6 +2,7 @@ import { readFreshness } from '../../client/freshness.ts'
 import { listFailures } from '../../client/listings.ts'
 import { readSchedule } from '../../client/schedule.ts'
 import { DEAD_AFTER_S } from '../../core/database/claims.ts'
+import { readPace } from '../../core/rate-limit/pace.ts'
 import type { Database } from '../../core/database/pool.ts'
 import { readRuns, readWaits } from '../../client/run-reports.ts'
 import type { RowOf } from '../../core/database/statement.ts'
@@ -75,8 +76,8 @@ async function printFailures(
 }
 
 async function readOverview(database: Database, settings: Settings, limit: number) {
-  const [runs, workers, waiting, attention, memberChanges, freshness, schedule] = await Promise.all(
-    [
+  const [runs, workers, waiting, attention, memberChanges, freshness, schedule, pace] =
+    await Promise.all([
       readRuns(database, null, limit),
       workersOf.read.all(database, { deadAfterS: DEAD_AFTER_S }),
       readWaits(database, null),
@@ -84,19 +85,20 @@ async function readOverview(database: Database, settings: Settings, limit: numbe
       observed.recent.all(database, { limit: MEMBER_CHANGES_SHOWN }),
       readFreshness(database),
       readSchedule(database, settings),
-    ],
-  )
+      readPace(database),
+    ])
   const readAt = new Date()
-  return { readAt, runs, workers, waiting, attention, memberChanges, freshness, schedule }
+  return { readAt, runs, workers, waiting, attention, memberChanges, freshness, schedule, pace }
 }
 
 function describe(overview: Overview): string {
-  const { attention, freshness, memberChanges, runs } = overview
+  const { attention, freshness, memberChanges, pace, runs } = overview
   const leftRuns = runs.filter(({ workersGone }) => workersGone)
   return [
     facts([
       ['catalog', describeFreshness(overview)],
       ['nightly', describeNightly(overview.schedule)],
+      ['pace', pace.callsPerSecond === null ? null : `${pace.callsPerSecond} calls a second`],
       ['workers', describeWorkers(overview.workers)],
     ]),
     ...overview.waiting.map(({ sentence }) => `  ${sentence}`),

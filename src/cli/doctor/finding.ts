@@ -8,7 +8,7 @@ export interface Finding {
   readonly check: string
   /**
    * With `warn` runs still work; `fail` prevents them. `next` is a first step that was not done yet, and `skip` a check that
-   * is not made because its own settings are wrong.
+   * is not made.
    */
   readonly state: 'ok' | 'warn' | 'fail' | 'next' | 'skip'
   readonly found: string
@@ -33,9 +33,9 @@ export function next(check: string, found: string, command: string): Finding {
   return { check, state: 'next', found, fix: command }
 }
 
-/** A check that is not made, because its own settings are wrong. */
-export function skip(check: string): Finding {
-  return { check, state: 'skip', found: 'not checked, because its settings are wrong' }
+/** A check that is not made. @param why its own settings are wrong, if omitted */
+export function skip(check: string, why = 'its settings are wrong'): Finding {
+  return { check, state: 'skip', found: `not checked, because ${why}` }
 }
 
 /**

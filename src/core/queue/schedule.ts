@@ -24,10 +24,20 @@ interface ScheduleSettings extends Schedule {
 export async function currentSchedule(
   database: Database,
   settings: Schedule,
-): Promise<{ cron: string | null; timeZone: string; by: string | null; setAt: Date | null }> {
+): Promise<{
+  cron: string | null
+  /** The expression that was removed, and can be restored. */
+  removedCron: string | null
+  timeZone: string
+  by: string | null
+  setAt: Date | null
+}> {
   const set = await statements.read.first(database)
+  const cron = set?.cron ?? settings.cron
+  const isRemoved = set?.isRemoved ?? false
   return {
-    cron: set === undefined ? settings.cron : set.cron,
+    cron: isRemoved ? null : cron,
+    removedCron: isRemoved ? cron : null,
     timeZone: set?.timeZone ?? settings.timeZone,
     by: set?.by ?? null,
     setAt: set?.setAt ?? null,

@@ -17,6 +17,10 @@ const NOTICES = {
     `The comments of ${counted(annotations, 'annotation')} are fetched next.`,
   added: () => 'The catalog lists it.',
   removed: () => 'The catalog does not list it any more. Its rows stay.',
+  'calls-paused': () => 'The calls are paused, in all processes within ten seconds.',
+  'calls-resumed': () => 'The pause is over. Calls continue within ten seconds.',
+  'pace-set': () => 'The pace is set, for all processes.',
+  'pace-removed': () => 'The pace is removed.',
   'schedule-set': () => 'The nightly schedule is set, for all workers.',
   'schedule-removed': () => 'The nightly schedule is removed. No run starts by itself.',
 } satisfies Record<string, (...counts: number[]) => string>

@@ -36,7 +36,7 @@ export function scheduleRoutes(app: FastifyInstance, { collabSync }: PageContext
   })
 }
 
-function SetForm({ cron, timeZone }: Pick<NightlySchedule, 'cron' | 'timeZone'>) {
+function SetForm({ cron, removedCron, timeZone }: Partial<NightlySchedule>) {
   return (
     <Card title="Change the schedule">
       <p class="soft" id="cron-words">
@@ -51,7 +51,7 @@ function SetForm({ cron, timeZone }: Pick<NightlySchedule, 'cron' | 'timeZone'>)
             id="cron"
             name="cron"
             required
-            value={cron ?? '0 2 * * *'}
+            value={cron ?? removedCron ?? '0 2 * * *'}
             aria-describedby="cron-words"
           />
         </div>
@@ -105,7 +105,7 @@ export const SCHEDULE_ACTIONS: Actions = {
         sentences: [
           cron === null
             ? 'It is removed already.'
-            : `No run starts by itself any more. ${cron} (${timeZone}) is deleted.`,
+            : `No run starts by itself any more. The form below keeps ${cron} (${timeZone}).`,
         ],
         words: 'Remove the schedule',
         isDanger: true,

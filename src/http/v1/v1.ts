@@ -5,6 +5,7 @@ import type { V1App, V1Options } from './operation.ts'
 import { runEventsRoute } from './run-events.ts'
 import { runRoutes } from './run-routes.ts'
 import { scheduleRoutes } from './schedule-routes.ts'
+import { paceRoutes } from './pace-routes.ts'
 import { resolveRoutes } from './resolve-routes.ts'
 import { thingRoutes } from './thing-routes.ts'
 
@@ -35,6 +36,7 @@ export async function v1(app: V1App, options: V1Options): Promise<void> {
     resolveRoutes,
     catalogRoutes,
     scheduleRoutes,
+    paceRoutes,
   ]) {
     addRoutes(app, options)
   }

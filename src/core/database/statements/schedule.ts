@@ -10,11 +10,17 @@ export const pausedNight = new Statement<null, { dueAt: Date }>('schedule/paused
 /** The nightly schedule as a user set or removed it: when, and who. */
 export const read = new Statement<
   null,
-  { cron: string | null; timeZone: string | null; setAt: Date | null; by: string | null }
->('schedule/read', { columns: 'cron timeZone setAt by' })
+  {
+    cron: string | null
+    timeZone: string | null
+    isRemoved: boolean | null
+    setAt: Date | null
+    by: string | null
+  }
+>('schedule/read', { columns: 'cron timeZone isRemoved setAt by' })
 
 /** Sets or removes the nightly schedule. Changes no row if it is the same already. */
-export const write = new Statement<{ cron: string | null; timeZone: string | null }, null>(
+export const write = new Statement<{ cron: string; timeZone: string; isRemoved: boolean }, null>(
   'schedule/write',
-  { parameters: 'cron timeZone' },
+  { parameters: 'cron timeZone isRemoved' },
 )

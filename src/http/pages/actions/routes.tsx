@@ -6,13 +6,14 @@ import { HiddenFields } from '../elements.tsx'
 import { sendPage } from '../layout.tsx'
 import { readFields } from '../page-context.ts'
 import type { PageContext } from '../page-context.ts'
+import { PACE_ACTIONS } from '../overview/pace.tsx'
 import { SCHEDULE_ACTIONS } from '../schedule.tsx'
 import { ACTIONS } from './actions.ts'
 import type { Action, Question } from './actions.ts'
 
 /** `/actions/NAME`: GET asks for a confirmation, POST acts and redirects to a page that reports the result. */
 export function actionRoutes(app: FastifyInstance, context: PageContext): void {
-  for (const [name, action] of Object.entries({ ...ACTIONS, ...SCHEDULE_ACTIONS }))
+  for (const [name, action] of Object.entries({ ...ACTIONS, ...SCHEDULE_ACTIONS, ...PACE_ACTIONS }))
     addAction(app, context, `/actions/${name}`, action)
 }
 

@@ -103,10 +103,10 @@ function Bar({ night, longestMs }: { night: Night; longestMs: number }) {
   )
 }
 
-/** The tone of a night. A night that is due has no run yet. */
+/** The tone of a night. A night that is due or paused has no run. */
 function toneOf(status: string): Tone {
   if (status === 'missed') return 'bad'
-  return status === 'due' ? 'idle' : STATUS_TONES[status as RunStatus]
+  return status === 'due' || status === 'paused' ? 'idle' : STATUS_TONES[status as RunStatus]
 }
 
 /** What a night did, in words. */

@@ -17,6 +17,7 @@ import { ResolvedBy } from '../runs/run-parts.tsx'
 import { Table } from '../tables.tsx'
 import { AttentionCard } from './attention.tsx'
 import { Nights } from './nights.tsx'
+import { PaceCard } from './pace.tsx'
 
 /** `/`: the last nightly run, the next one, open problems, and the last 30 nights and days. */
 export function overviewRoutes(app: FastifyInstance, context: PageContext): void {
@@ -27,13 +28,14 @@ export function overviewRoutes(app: FastifyInstance, context: PageContext): void
 
 async function overview({ collabSync, database }: PageContext): Promise<ComponentChildren> {
   const newestNightly = await pages.newestNightly.first(database)
-  const [nightly, schedule, freshness, attention, nights, complete] = await Promise.all([
+  const [nightly, schedule, freshness, attention, nights, complete, pace] = await Promise.all([
     newestNightly === undefined ? null : collabSync.getRun(newestNightly.runId),
     collabSync.getSchedule(),
     collabSync.getFreshness(),
     readAttention(database),
     pages.nights.all(database),
     pages.completeUpTo.first(database),
+    collabSync.getPace(),
   ])
   return (
     <>
@@ -60,6 +62,7 @@ async function overview({ collabSync, database }: PageContext): Promise<Componen
           />
         </details>
       </Card>
+      <PaceCard pace={pace} />
     </>
   )
 }
