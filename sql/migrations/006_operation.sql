@@ -64,18 +64,6 @@ comment on column sync.pauses.paused_until is 'When it ends, or when a user ende
 comment on column sync.pauses.paused_by is 'Who last ordered it, as in sync.actions.';
 comment on column sync.pauses.reason is 'Reason that was given; null if none was.';
 
-create function sync.calls_resume_at() returns timestamptz
-language sql stable parallel safe
-return (select paused_until from sync.pauses order by pause_id desc limit 1);
-comment on function sync.calls_resume_at() is 'The end of the newest pause that a user ordered, in the future while it lasts; null if there was none.';
-
-create function sync.late_at(due_at timestamptz, allowed interval) returns timestamptz
-language sql stable parallel safe
-return allowed + greatest(due_at, (
-  select max(paused_until) from sync.pauses where paused_at < due_at + allowed and paused_until > due_at
-));
-comment on function sync.late_at(timestamptz, interval) is 'When something that was due is late. The allowed time counts from the end of a pause that a user ordered before it was late.';
-
 create table sync.access_tokens (
   token_id bigint generated always as identity primary key,
   created_at timestamptz not null default now(),

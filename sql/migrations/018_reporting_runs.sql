@@ -67,11 +67,23 @@ comment on column reporting.run_failures.resolved is 'Scopes among them with a u
 comment on column reporting.run_failures.first_at is 'When the first of these scopes failed.';
 comment on column reporting.run_failures.last_at is 'When the last of these scopes failed.';
 
+create view sync.nights as
+select n.due_at, n.due_at + d.late_after as late_at, d.late_after + greatest(n.due_at, (
+    select max(p.paused_until) from sync.pauses p
+    where p.paused_at < n.due_at + d.late_after and p.paused_until > n.due_at
+  )) as missed_at
+from sync.nightly_due n
+cross join collab_store.definitions d;
+comment on view sync.nights is 'Due times of the nightly run, and when a night without a run is missed. Key: due_at.';
+comment on column sync.nights.due_at is 'As in sync.nightly_due.';
+comment on column sync.nights.late_at is 'due_at plus NIGHTLY_LATE_AFTER.';
+comment on column sync.nights.missed_at is 'late_at, or NIGHTLY_LATE_AFTER after the end of a pause that a user ordered before late_at.';
+
 create view reporting.nightly as
 select n.due_at, r.run_id, r.started_at as begun_at, r.finished_at as ended_at,
   coalesce(r.status, case
-    when l.late_at > n.due_at + d.late_after and (l.late_at >= now() or n.requested_before < now()) then 'paused'
-    when l.late_at < now() then 'missed'
+    when n.missed_at > n.late_at and (n.missed_at >= now() or n.requested_before < now()) then 'paused'
+    when n.missed_at < now() then 'missed'
     else 'due' end) as status,
   case when r.status = 'succeeded' and r.scope = '{}' then (
     select min(i.claimed_at) from sync.run_items i where i.run_id = r.run_id and i.kind = 'sync-batch'
@@ -79,12 +91,10 @@ select n.due_at, r.run_id, r.started_at as begun_at, r.finished_at as ended_at,
   coalesce(r.finished_at, now()) - r.started_at as duration, r.calls
 from (
   -- The clocks of machines differ, so a run that was requested a few seconds early still belongs to that due time.
-  select due_at, due_at - interval '30 seconds' as requested_from,
+  select *, due_at - interval '30 seconds' as requested_from,
     lead(due_at, 1, 'infinity') over (order by due_at) - interval '30 seconds' as requested_before
-  from sync.nightly_due
+  from sync.nights
 ) n
-cross join collab_store.definitions d
-cross join lateral (select sync.late_at(n.due_at, d.late_after) as late_at) l
 left join lateral (
   select run_id, status, scope, started_at, finished_at, calls from sync.runs
   where trigger = 'schedule' and requested_at >= n.requested_from and requested_at < n.requested_before

@@ -213,10 +213,12 @@ select 'nightly_missed', 'high', null, 1, n.due_at, n.due_at,
   '`collab-sync run` syncs everything now.', '/runs', null, null
 from collab_store.definitions d
 cross join lateral (
-  select max(due_at) as due_at from sync.nightly_due
-  where due_at < now() - d.late_after and due_at >= d.schedule_since
+  select due_at, missed_at from sync.nights
+  where late_at < now() and due_at >= d.schedule_since
+  order by due_at desc
+  limit 1
 ) n
-where sync.late_at(n.due_at, d.late_after) < now()
+where n.missed_at < now()
   and not exists (select from open_runs where trigger = 'schedule')
   -- As in reporting.nightly, because clocks differ.
   and not exists (select from sync.runs where trigger = 'schedule' and requested_at >= n.due_at - interval '30 seconds')
@@ -226,7 +228,7 @@ select 'nightly_late', 'high', null, 1, r.counts_from + make_interval(secs => u.
   '`collab-sync status ' || left(r.run_id::text, 8) || '` shows its progress and what it waits for.', '/runs/' || r.run_id, null, null
 from (
   -- A pause that a user ordered does not count.
-  select *, greatest(requested_at, sync.calls_resume_at()) as counts_from from open_runs
+  select *, greatest(requested_at, (select max(paused_until) from sync.pauses)) as counts_from from open_runs
 ) r
 cross join collab_store.definitions d
 cross join (

@@ -95,7 +95,7 @@ describe('over HTTP', () => {
     expect(await run('schedule')).toMatch(/removed by +bob\n +removed +\d{4}-/)
     expect(await listed()).toEqual([
       'ann | schedule_set | 30 1 * * * (Asia/Tokyo)',
-      'bob | schedule_removed',
+      'bob | schedule_removed | 30 1 * * * (Asia/Tokyo)',
     ])
   })
 
@@ -141,7 +141,7 @@ describe('a command', () => {
         'run_requested',
         'run_cancelled',
         'schedule_set | 0 3 * * * (UTC)',
-        'schedule_removed',
+        'schedule_removed | 0 3 * * * (UTC)',
         'token_added | ci (read)',
         'token_removed | ci',
         'catalog_changed | catalog add: 1 added, 0 removed',

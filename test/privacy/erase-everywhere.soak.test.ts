@@ -152,7 +152,9 @@ test('every column that can hold text is looked through, also one of a later mig
     `with n as (insert into sync.notifications (thing, kind, facts) values ('x', 'x', '{}') returning notification_id)
     insert into sync.notification_deliveries (notification_id, receiver) select notification_id, 'x' from n`,
   )
-  await pool.query(`insert into sync.schedule (cron, time_zone, removed) values ('x', 'UTC', false) on conflict do nothing`)
+  await pool.query(
+    `insert into sync.schedule (cron, time_zone, removed) values ('x', 'UTC', false) on conflict do nothing`,
+  )
   await pool.query(
     `insert into collab_store.comment_versions (comment_id, valid_from, valid_to, annotation_key, version, change)
     select comment_id, now(), now(), annotation_key, 99, 'edited' from collab_store.comments limit 1`,

@@ -8,7 +8,7 @@ cross join lateral (
   select max(due_at) as due_at from sync.nightly_due where due_at <= now() and due_at >= d.schedule_since
 ) n
 where d.next_due_at is not null
-  and sync.calls_resume_at() between n.due_at and now()
+  and (select max(paused_until) from sync.pauses) between n.due_at and now()
   and not exists (select from sync.runs where trigger = 'schedule' and status in ('queued', 'running'))
   -- As in reporting.nightly, because clocks differ.
   and not exists (select from sync.runs where trigger = 'schedule' and requested_at >= n.due_at - interval '30 seconds')
