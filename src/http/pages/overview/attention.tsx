@@ -13,6 +13,7 @@ const PAGES: Readonly<Record<string, string>> = {
   '/held': 'Held removals',
   '/held#rejected': 'Rejected records',
   '/schedule': 'Schedule',
+  '/#calls': 'Calls to the service',
 }
 
 /** The kinds that the pages have a button or an explanation for. For the others, the command is shown. */
@@ -24,6 +25,7 @@ const ON_PAGES: readonly string[] = [
   'rejected',
   'nightly_missed',
   'nightly_late',
+  'paused_by_person',
 ]
 
 /** Open problems, the most urgent first. */

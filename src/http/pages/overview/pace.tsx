@@ -38,7 +38,7 @@ function PauseForm() {
           ))}
         </select>
       </div>
-      <button class="button" type="submit">
+      <button class="button quiet" type="submit">
         Pause
       </button>
     </form>
@@ -57,7 +57,7 @@ function PaceForm({ callsPerSecond }: { callsPerSecond: number | string | null }
           value={callsPerSecond ?? ''}
         />
       </div>
-      <button class="button" type="submit">
+      <button class="button quiet" type="submit">
         Set the pace
       </button>
     </form>
