@@ -106,12 +106,16 @@ comment on column collab_store.checked_listings.is_stale is 'True if what is sto
 
 -- For totals: one row per batch for the scopes with the batch's time, and one row per group of other scopes with
 -- equal times. Failing scopes are in no pass of refresh, so they are counted from their index alone. A pass changes no
--- count of a batch that is not late, so the passes of other batches are not read.
+-- count of a batch that is not late, so the passes of other batches are not read. Until a pass is complete, no batch is
+-- read for them either. The limits are a CTE, because PostgreSQL plans each reference to the view promise separately.
 create view collab_store.checks as
-with late as materialized (
+with limits as materialized (
+  select stale_before, kept_since from collab_store.promise
+), late as materialized (
   select batch_key, checked_at
   from collab_store.batches
-  where checked_at < (select stale_before from collab_store.promise)
+  where exists (select from sync.refresh_passes where whole_since is not null)
+    and checked_at < (select stale_before from limits)
 ), passes as materialized (
   select batch_key, annotation_key, max(p.pass_started_at) as pass_started_at
   from late b
@@ -128,7 +132,7 @@ with late as materialized (
   where own_checked_at is not null and active
   group by 1, 2, 3
   union all
-  select x.batch_key, greatest(x.own_checked_at, case when x.own_checked_at < (select stale_before from collab_store.promise)
+  select x.batch_key, greatest(x.own_checked_at, case when x.own_checked_at < (select stale_before from limits)
       then (select w.pass_started_at from collab_store.pass_checks w where w.annotation_key = x.annotation_key) end),
     x.failing_since, count(*)
   from own x
@@ -141,8 +145,8 @@ with late as materialized (
   group by 1, 2
 )
 select c.organization_key, c.operation, c.scopes, c.checked_at, c.failing_since,
-  collab_store.is_stale(c.checked_at, c.failing_since, (select stale_before from collab_store.promise)) as is_stale,
-  coalesce(coalesce(c.checked_at, c.failing_since) < (select kept_since from collab_store.promise), false) as is_overdue
+  collab_store.is_stale(c.checked_at, c.failing_since, (select stale_before from limits)) as is_stale,
+  coalesce(coalesce(c.checked_at, c.failing_since) < (select kept_since from limits), false) as is_overdue
 from (
   select o.organization_key, b.operation, n.scopes, b.checked_at, null::timestamptz as failing_since
   from collab_store.organizations o

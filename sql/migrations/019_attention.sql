@@ -3,13 +3,14 @@
 -- read it. Each scope of the catalog is counted once: as held, else failing, else overdue.
 
 create view sync.open_holds as
-select h.held_id, h.organization_id, h.at, l.failing_since is not null as is_failing,
+select h.held_id, h.run_id, h.organization_id, h.at, l.failing_since is not null as is_failing,
   l.failing_since is null and coalesce(l.checked_at < (select kept_since from collab_store.promise), false) as is_overdue
 from sync.held h
 join collab_store.checked_listings l using (batch_key, kind, scope_key)
 where h.resolved_at is null and l.active;
 comment on view sync.open_holds is 'Held removals of listings in the catalog that are pending approval.';
 comment on column sync.open_holds.held_id is 'As in sync.held.';
+comment on column sync.open_holds.run_id is 'As in sync.held.';
 comment on column sync.open_holds.organization_id is 'The organization of the listing.';
 comment on column sync.open_holds.at is 'When the response was first received.';
 comment on column sync.open_holds.is_failing is 'Whether the last check of the listing failed.';
@@ -85,43 +86,46 @@ with scopes as (
   from collab_store.checks c
   where c.failing_since is not null or c.is_overdue or c.checked_at is null
   group by 1
+), open_holds as (
+  -- Planned once for both that read it.
+  select * from sync.open_holds
 ), holds as (
   select organization_id, count(*) as listings, count(*) filter (where is_failing) as failing, count(*) filter (where is_overdue) as overdue,
-    min(at) as since, max(at) as latest
-  from sync.open_holds
+    min(at) as since, max(at) as latest, (array_agg(run_id order by held_id desc))[1] as run_id
+  from open_holds
   group by 1
 ), people_held as (
   select organization_id, count(distinct user_id) as people
-  from sync.open_holds
+  from open_holds
   join sync.held_users using (held_id, organization_id)
   group by 1
 ), open_runs as (
   select run_id, trigger, requested_at from sync.runs where status in ('queued', 'running') and trigger <> 'refresh'
 ), by_organization as (
   select 'failing' as kind, o.organization_id, s.failing - coalesce(h.failing, 0) as count, s.failing_since as since, s.failing_latest as latest,
-    null::bigint as part
+    null::bigint as part, null::uuid as run_id
   from scopes s
   join collab_store.organizations o using (organization_key)
   left join holds h using (organization_id)
   where s.failing > coalesce(h.failing, 0)
   union all
-  select 'overdue', o.organization_id, s.overdue - coalesce(h.overdue, 0), s.checked_at + p.freshness_promise, s.checked_at + p.freshness_promise, null
+  select 'overdue', o.organization_id, s.overdue - coalesce(h.overdue, 0), s.checked_at + d.freshness_promise, s.checked_at + d.freshness_promise, null, null
   from scopes s
-  cross join collab_store.promise p
+  cross join collab_store.definitions d
   join collab_store.organizations o using (organization_key)
   left join holds h using (organization_id)
   where s.overdue > coalesce(h.overdue, 0)
   union all
-  select 'never_checked', o.organization_id, s.never_checked, null, null, null
+  select 'never_checked', o.organization_id, s.never_checked, null, null, null, null
   from scopes s
   join collab_store.organizations o using (organization_key)
   where s.never_checked > 0 and not exists (select from open_runs)
   union all
-  select 'held', organization_id, listings, since, latest, people
+  select 'held', organization_id, listings, since, latest, people, run_id
   from holds
   join people_held using (organization_id)
   union all
-  select 'rejected', organization_id, count(*), min(first_seen_at), max(first_seen_at), count(*) filter (where is_field)
+  select 'rejected', organization_id, count(*), min(first_seen_at), max(first_seen_at), count(*) filter (where is_field), null
   from sync.unstored_records
   where is_open
   group by organization_id
@@ -137,7 +141,7 @@ select b.kind, case b.kind when 'failing' then 'high' when 'overdue' then 'high'
   sync.attention_sentence(b.kind, b.count::bigint, b.part, 1, b.organization_id) as sentence,
   case b.kind
     when 'failing' then coalesce('`collab-sync run --failed-of ' || left(f.run_id::text, 8) || '` retries the failed scopes.', '`collab-sync run` syncs everything.')
-    when 'held' then format('`collab-sync accept %1$s --dry-run` lists the missing users. Run `collab-sync accept %1$s` or `collab-sync refuse %1$s --reason TEXT`.', left(h.run_id::text, 8))
+    when 'held' then format('`collab-sync accept %1$s --dry-run` lists the missing users. Run `collab-sync accept %1$s` or `collab-sync refuse %1$s --reason TEXT`.', left(b.run_id::text, 8))
     when 'rejected' then '`collab-sync rejected` lists what to correct at the service or to set aside.'
     else '`collab-sync run` syncs everything now.' end as fix,
   case b.kind
@@ -153,13 +157,6 @@ left join lateral (
   order by failure_id desc
   limit 1
 ) f on b.kind = 'failing'
-left join lateral (
-  select x.run_id from sync.open_holds w
-  join sync.held x using (held_id)
-  where w.organization_id = b.organization_id
-  order by held_id desc
-  limit 1
-) h on b.kind = 'held'
 union all
 select case i.state when 'held' then 'catalog_held' else 'catalog_failed' end, case i.state when 'failed' then 'high' else 'medium' end, null, 1, i.at, i.last_seen_at,
   case i.state

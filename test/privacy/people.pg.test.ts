@@ -110,6 +110,16 @@ test.each(COMMENT_PEOPLE)(
   },
 )
 
+test('a name and an address that only an earlier version of a user has are erased', async () => {
+  live.world.putUser(place.organizationId, OLD)
+  serve({ commentText: `Ask ${OLD.email}`, task: { id: ID, of: OLD.name } })
+  await live.run()
+  live.world.putUser(place.organizationId, NEW)
+  await live.run()
+  await eraseUser(live.database.pool, { userId: ID, ...EVERYWHERE })
+  await expectNoTrace(live.database, ['zzyzx'])
+})
+
 test('what a run emptied of an erased author after the registration leaves no words in the history', async () => {
   const from = { name: NEW.name, email: NEW.email }
   // A time that its column cannot give back exactly is in `rest` too.

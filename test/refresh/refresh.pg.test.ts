@@ -7,7 +7,7 @@ import { setDefinitions } from '../../src/core/database/definitions.ts'
 import * as refresh from '../../src/core/database/statements/refresh.ts'
 import * as scopes from '../../src/core/database/statements/scopes.ts'
 import { places } from '../../src/demo/catalog.ts'
-import { addComment, deleteComment } from '../../src/demo/changes.ts'
+import { addComment, deleteComment, edit } from '../../src/demo/changes.ts'
 import { successBody } from '../../src/demo/responses.ts'
 import type { Place } from '../../src/demo/layout.ts'
 import type { App } from '../../src/worker/app.ts'
@@ -254,8 +254,9 @@ test('a change is dated by the response that shows it: the polls of a page may b
   const it = await opened()
   const place = somePlace(it)
   const added = addComment(it.world, place, { text: 'new' })
-  const [gone] = it.world.comments(place) ?? []
+  const [gone, edited] = it.world.comments(place) ?? []
   deleteComment(it.world, place, gone?.commentId ?? 0)
+  edit(it.world, place, edited?.commentId ?? 0, { text: 'other words' })
   const WAIT_MS = 1_800_000
   const answer: FaultRule = {
     kind: 'custom',
@@ -271,12 +272,12 @@ test('a change is dated by the response that shows it: the polls of a page may b
   const beganMs = Date.now() + it.counted.nowMs
   await it.steps(6)
   const found = await it.rows(
-    `select comment_id::int as id, coalesce(deleted_at, first_seen_at) as at from collab_store.comments
-    where annotation_key = $1 and comment_id = any($2)`,
+    `select comment_id::int as id, least(changed_at, deleted_at, case change when 'added' then first_seen_at end) as at
+    from collab_store.comments where annotation_key = $1 and comment_id = any($2)`,
     await keyOf(it, place),
-    [added, gone?.commentId],
+    [added, edited?.commentId, gone?.commentId],
   )
-  expect(found).toHaveLength(2)
+  expect(found).toHaveLength(3)
   for (const { id, at } of found)
     expect(at.getTime() - beganMs, `comment ${id}`).toBeGreaterThanOrEqual(WAIT_MS)
 })

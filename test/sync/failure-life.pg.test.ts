@@ -10,7 +10,9 @@ import type { Place } from '../../src/demo/layout.ts'
 import type { Failure, FailuresByState, RunDetails } from '../../src/schemas/run.ts'
 import type { Page } from '../../src/schemas/page.ts'
 import { describeStates, nothingToRetry, shortId } from '../../src/schemas/format.ts'
+import type { Scope } from '../../src/schemas/scope.ts'
 import { NothingFailsError } from '../../src/base/errors.ts'
+import { countScopes } from '../../src/core/run/start.ts'
 import { onApp } from '../client/on-app.ts'
 import { BEARER, unlistened } from '../http/served.ts'
 import { openLive } from '../helpers/live.ts'
@@ -228,6 +230,13 @@ describe('a run of what fails now', () => {
     )
     let left = await countFailing()
     let leftHere = Number(inOrganization[0]?.['n'])
+    const counted = (scope: Scope) => countScopes(app.sync, { scope, failing: true })
+    expect([
+      await counted({ organizationIds, operations: ['users'] }),
+      await counted({ organizationIds, operations: ['comments'] }),
+      await counted({ ...document, operations: ['users'] }),
+      await counted({ ...document, operations: ['comments'] }),
+    ]).toEqual([leftHere - six.length, six.length, 1, six.length])
     for (const [scope, planned] of [
       [scopeOf(place), 1],
       [{ organizationIds, userIds: ['u'] }, 1],

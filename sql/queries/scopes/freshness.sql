@@ -16,5 +16,5 @@ select coalesce(sum(c.scopes), 0)::bigint as scopes,
     select max(s.whole_since) from sync.refresh_passes s
     where exists (select from collab_store.thread_passes p where p.class = s.class)
   )) as newest_check,
-  (select extract(epoch from freshness_promise)::float8 from collab_store.promise) as promise_s
+  (select extract(epoch from freshness_promise)::float8 from collab_store.definitions) as promise_s
 from collab_store.checks c

@@ -29,6 +29,8 @@ export async function fetchComments(
   { commentIds }: Pick<Scope, 'commentIds'>,
 ): Promise<FetchedResult> {
   const records: CommentRecords = new Records(COMMENTS, scope.organizationId, fetching)
+  // Both results name outcome, operation and mayLack as literals: a spread of constants would copy each of them again for
+  // every response.
   if (commentIds !== undefined) {
     const byIds = await fetchByIds(fetching, scope, [...new Set(commentIds)], records)
     return {

@@ -110,7 +110,7 @@ function toneOf(status: string): Tone {
 }
 
 /** What a night did, in words. */
-export function wordsOf({ dueAt, status, durationMs, calls }: Night): string {
+function wordsOf({ dueAt, status, durationMs, calls }: Night): string {
   if (durationMs === null) return `${time(dueAt)}: ${status}`
   const verb = status === 'running' ? 'in progress for' : `${status} in`
   return `${time(dueAt)}: ${verb} ${duration(durationMs)}, ${counted(calls ?? 0, 'call')}`
