@@ -10,6 +10,7 @@ export type { CatalogChanges, CatalogEntry, CatalogLine } from './schemas/catalo
 export type { Change, ChangesPage } from './schemas/change.ts'
 export type { Failure, FailureReport } from './schemas/run.ts'
 export type { Freshness, OrganizationFreshness } from './schemas/freshness.ts'
+export type { RunChange, RunChangesPage } from './schemas/run-change.ts'
 export type { Hinted, HintScope } from './schemas/hint.ts'
 export type { AcceptedHeld, HeldListing, RefusedHeld } from './schemas/waiting.ts'
 export type { Page, PageRequest } from './schemas/page.ts'

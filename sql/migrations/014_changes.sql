@@ -38,13 +38,15 @@ create table collab_store.changes_pruned (
   only_row boolean primary key default true check (only_row),
   feed text not null default '',
   xid xid8 not null default '0',
-  number bigint not null default 0
+  number bigint not null default 0,
+  pruned_before timestamptz
 );
 comment on table collab_store.changes_pruned is 'How far prune has deleted the feed of changes. Older cursors have missed changes.';
 comment on column collab_store.changes_pruned.only_row is 'Ensures that there is one row.';
 comment on column collab_store.changes_pruned.feed is 'feed_identity() at that time. Another server has other transaction numbers, so that the other columns mean nothing there.';
 comment on column collab_store.changes_pruned.xid is 'Highest transaction with deleted changes; 0 if all were of a restored dump.';
 comment on column collab_store.changes_pruned.number is 'Highest deleted number.';
+comment on column collab_store.changes_pruned.pruned_before is 'Changes before this time are deleted, or prune was deleting them; null if prune has deleted none.';
 insert into collab_store.changes_pruned default values;
 
 -- One function and three triggers per table, generated from one text. They compare the columns of the views of schema

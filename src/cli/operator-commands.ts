@@ -9,8 +9,13 @@ export function addOperatorCommands(program: Command, actionOf: ActionOf): void 
   define(program, 'status')
     .argument('[run]', RUN_ID)
     .option('--failures', 'list the scopes that failed in the run')
+    .addOption(new Option('--changes', 'count and list what the run changed').conflicts('failures'))
     .option(...CURSOR_OPTION)
-    .option('--limit <n>', 'maximum number of rows (default: 10 runs, 50 failures)', wholeFromOne)
+    .option(
+      '--limit <n>',
+      'maximum number of rows (default: 10 runs, 50 failures or changes)',
+      wholeFromOne,
+    )
     .option(...DEMO_OPTION)
     .action(actionOf(async () => (await import('./commands/status.ts')).status))
 

@@ -80,6 +80,7 @@ export function textOf(value: Value, cut: (text: string) => string = (text) => t
   if ('words' in value) return value.words.map(show).join(' ')
   if ('list' in value) return cut(value.list.map((part) => textOf(part)).join(', '))
   if ('runId' in value) return value.text ?? shortId(value.runId)
+  if ('path' in value) return value.text
   if ('ids' in value) return cut(value.text ?? scopePath(value.ids))
   if ('tone' in value)
     return painted({ text: 'text' in value ? value.text : count(value.count), tone: value.tone })

@@ -28,6 +28,7 @@ import type { ChangesPage, ChangesRequestSchema } from '../schemas/change.ts'
 import type { Hinted, HintScopeSchema } from '../schemas/hint.ts'
 import type { OfRunRequestSchema, Page, PageRequest } from '../schemas/page.ts'
 import type { NewPace, NewPause, Pace } from '../schemas/pace.ts'
+import type { RunChangesPage, RunChangesRequestSchema } from '../schemas/run-change.ts'
 import type { NewSchedule, NightlySchedule } from '../schemas/schedule.ts'
 import type { SearchRequestSchema, SearchResult, Thing, ThingRequest } from '../schemas/thing.ts'
 import { readPace } from '../core/rate-limit/pace.ts'
@@ -126,6 +127,10 @@ export class SharedCollabSync {
   /** Newest first. */
   listFailures = (request?: z.input<typeof FailuresRequestSchema>): Promise<Page<Failure>> =>
     this.#on((parts) => listings.listFailures(parts, request))
+  /** What a run changed, newest first, with the counts of all; of a run in progress, so far. Returns null if there is no such run. */
+  listRunChanges = (
+    request: z.input<typeof RunChangesRequestSchema>,
+  ): Promise<RunChangesPage | null> => this.#on((parts) => listings.listRunChanges(parts, request))
   /** Open records, newest first: without those that were stored later or set aside. */
   listRejectedRecords = (
     request?: z.input<typeof OfRunRequestSchema>,

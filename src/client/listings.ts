@@ -4,6 +4,7 @@ import { pageFailures, pageRuns } from './run-reports.ts'
 import * as actions from '../core/database/statements/actions.ts'
 import * as attention from '../core/database/statements/attention.ts'
 import * as catalog from '../core/database/statements/catalog.ts'
+import * as changes from '../core/database/statements/changes.ts'
 import * as held from '../core/database/statements/held.ts'
 import * as organizations from '../core/database/statements/organizations.ts'
 import * as rejected from '../core/database/statements/rejected.ts'
@@ -13,6 +14,12 @@ import { ChangeSchema, ChangesRequestSchema } from '../schemas/change.ts'
 import type { ChangesPage } from '../schemas/change.ts'
 import { checked, id, RunIdSchema } from '../schemas/check.ts'
 import { FailuresRequestSchema, RunsRequestSchema } from '../schemas/run.ts'
+import {
+  RUN_CHANGE_OBJECTS,
+  RunChangesPageSchema,
+  RunChangesRequestSchema,
+} from '../schemas/run-change.ts'
+import type { RunChangesPage } from '../schemas/run-change.ts'
 import { MISSING_NAMED, RECORD_CHARACTERS } from '../schemas/waiting.ts'
 import { CURSOR_FAULT, OfRunRequestSchema, PageRequestSchema } from '../schemas/page.ts'
 import type { Page, PageRequest } from '../schemas/page.ts'
@@ -26,6 +33,8 @@ const RowId = z.int().min(0)
 const RunKey = z.tuple([z.int().min(0), RunIdSchema]).readonly()
 /** Kind and organization. */
 const AttentionKey = z.tuple([z.enum(ATTENTION_KINDS), id.nullable()]).readonly()
+/** A row of the feed, and a position in it. */
+const RunChangeKey = z.tuple([z.int().min(0), z.int().min(0)]).readonly()
 /** A user group, or another ID. */
 const CatalogKey = z.tuple([id.nullable(), id.nullable()]).readonly()
 
@@ -131,6 +140,31 @@ export async function listChanges(
   const { lines: heldBack } = await readHeldBack(parts.database)
   const { cursor } = page
   return { items, nextCursor: page.hasMore ? cursor : null, cursor, heldBack }
+}
+
+/** Lists what a run changed, newest first; null if there is no such run. */
+export async function listRunChanges(
+  { database }: On,
+  request: z.input<typeof RunChangesRequestSchema>,
+): Promise<RunChangesPage | null> {
+  const given = checked(RunChangesRequestSchema, request, '')
+  const { runId, object, change = null } = given
+  const counts = await changes.countOfRun.all(database, { runId, objects: RUN_CHANGE_OBJECTS })
+  const [run] = counts
+  if (run === undefined) return null
+  const page = await readPage(given, {
+    name: 'changes',
+    key: RunChangeKey,
+    read: async (after, limit) => {
+      if (run.object === null) return []
+      const [beforeNumber, beforePlace] = after ?? [null, null]
+      const objects = object === undefined ? RUN_CHANGE_OBJECTS : [object]
+      const of = { runId, objects, change, beforeNumber, beforePlace, limit }
+      return changes.pageOfRun.all(database, of)
+    },
+    keyOf: ({ number, place }): z.output<typeof RunChangeKey> => [number, place],
+  })
+  return RunChangesPageSchema.parse({ ...run, ...page, counts: run.object === null ? [] : counts })
 }
 
 /** A listing in the order of a key, so that a row that is added between two pages causes no gap and no duplicate. */

@@ -1,6 +1,7 @@
 import type { Action } from './action.ts'
 import type { AttentionByKind } from './attention.ts'
 import {
+  changeWord,
   count,
   describeFailure,
   describeRequest,
@@ -17,6 +18,7 @@ import {
 import { scopesDone, scopesInAll } from './run.ts'
 import type { Failure, FailureReport, Run, RunStatus } from './run.ts'
 import type { Pace } from './pace.ts'
+import type { RunChange } from './run-change.ts'
 import type { NightlySchedule } from './schedule.ts'
 import { factsOf, KIND_NAMES, ownId, parentOf } from './thing.ts'
 import type {
@@ -45,6 +47,8 @@ export type Value =
   | { readonly list: readonly Value[] }
   /** A run; by default with the first digits of its ID. */
   | { readonly runId: string; readonly text?: string }
+  /** Another page. */
+  | { readonly path: string; readonly text: string }
   /** The page of a thing; by default with its IDs as a path. */
   | { readonly ids: SomeThingIds; readonly text?: string }
   | { readonly tone: Tone; readonly text: string }
@@ -178,6 +182,22 @@ export const FAILURE_COLUMNS: Columns<Failure> = [
     },
   ],
 ]
+
+export const RUN_CHANGE_COLUMNS: Columns<RunChange> = [
+  ['changed', changedThing, 'id', 50],
+  ['change', changeWord, 'nowrap'],
+  ['kind', ({ object }) => object.replaceAll('_', ' '), 'nowrap'],
+  ['in', (ids) => ({ ids: { ...ids, commentId: null, userId: null } }), 'id'],
+  ['at', ({ at }) => at, 'nowrap'],
+]
+
+/** The comment or the user with a link. */
+function changedThing({ object, name, userId, ...ids }: RunChange): Value {
+  const { organizationId } = ids
+  if (object === 'comment')
+    return { ids, text: shorten(name ?? '', 60) || `comment ${ids.commentId}` }
+  return userId === null ? 'erased user' : personOf({ organizationId }, { userId, name })
+}
 
 export const CAUSE_COLUMNS: Columns<FailureReport> = [
   ['cause', causeOf, 'wrapped'],

@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import type { Freshness } from './freshness.ts'
+import type { RunChange, RunChangesPage } from './run-change.ts'
 import type { Failure, FailuresByState, Run, RunDetails } from './run.ts'
 import { describeScope } from './scope.ts'
 import type { SomeThingIds } from './thing.ts'
@@ -259,6 +260,38 @@ export function nothingToRetry({
     leftCatalog > 0 && (resolved > 0 ? 'left the catalog' : `${has} left the catalog`),
   ].filter(Boolean)
   return `${which} that failed in run ${runId} ${became.join(' or ')} since.`
+}
+
+const CHANGE_WORDS: Readonly<Record<string, string>> = {
+  'comment added': 'new',
+  'user added': 'new',
+  added: 'joined',
+  removed: 'left',
+  'comment restored': 'restored',
+  restored: 'returned',
+}
+
+/** A change of a comment, user or member as a word. */
+export function changeWord({ object, change }: Pick<RunChange, 'object' | 'change'>): string {
+  return CHANGE_WORDS[`${object} ${change}`] ?? CHANGE_WORDS[change] ?? change
+}
+
+/** What a reader of the changes of a run must know besides them. */
+export function notesOfChanges(page: Omit<RunChangesPage, 'items' | 'nextCursor'>): string[] {
+  const { counts, finishedAt, prunedBefore, removalsAccepted } = page
+  const isOver = finishedAt !== null
+  const notes = [
+    prunedBefore !== null &&
+      `The changes of this run before ${time(prunedBefore)} were pruned and are not listed.`,
+    counts.length === 0 && isOver && prunedBefore === null && 'The run changed nothing.',
+    !isOver &&
+      (counts.length === 0
+        ? 'The run has changed nothing so far.'
+        : 'The run is in progress: more changes can follow.'),
+    removalsAccepted > 0 &&
+      `A user accepted ${counted(removalsAccepted, 'held removal')} of this run later. These changes belong to the user and are not listed.`,
+  ]
+  return notes.filter((note) => note !== false)
 }
 
 /** As `describeFailure`, without an error code of the service. */

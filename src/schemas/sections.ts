@@ -1,6 +1,8 @@
 import { ACTION_COLUMNS, CAUSE_COLUMNS, HELD_COLUMNS, REJECTED_COLUMNS, runs } from './columns.ts'
-import type { Columns, Value } from './columns.ts'
+import type { Columns, Facts, Value } from './columns.ts'
 import {
+  changeWord,
+  count,
   counted,
   describeHeld,
   describeKept,
@@ -10,6 +12,8 @@ import {
   nothingToRetry,
   shortId,
 } from './format.ts'
+import { RUN_CHANGE_OBJECTS } from './run-change.ts'
+import type { RunChangesPage } from './run-change.ts'
 import type { RunDetails } from './run.ts'
 
 /** What a user can do next: by a command, on a page, by a button of the page with the run as its field, or several of these. */
@@ -97,6 +101,19 @@ export function sectionsOf(run: RunDetails): Section[] {
     actions.length > 0 && { title: 'Actions', list: listOf(ACTION_COLUMNS, actions) },
   ]
   return sections.filter((section) => section !== false)
+}
+
+/** How many comments, users and members a run changed, by kind, with links to the lists. */
+export function factsOfChanges(runId: string, { counts }: RunChangesPage): Facts {
+  return RUN_CHANGE_OBJECTS.map((object) => {
+    const list = counts
+      .filter((each) => each.object === object)
+      .map((each) => ({
+        path: `/runs/${runId}/changes?object=${object}&change=${each.change}`,
+        text: `${count(each.count)} ${changeWord(each)}`,
+      }))
+    return [`${object.replaceAll('_', ' ')}s`, list.length === 0 ? null : { list }]
+  })
 }
 
 function listOf<Row>(columns: Columns<Row>, rows: readonly Row[]): List | undefined {

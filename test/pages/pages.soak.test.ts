@@ -246,6 +246,7 @@ describe.skipIf(MISSING.includes('Chromium'))('the pages in a browser', () => {
       overview: '/?done=schedule-set',
       runs: '/runs',
       run: `/runs/${nightly.run_id}`,
+      changes: `/runs/${nightly.run_id}/changes`,
       organizations: '/organizations',
       search: '/search?q=doc',
       thing: thingPath(HOSTILE),

@@ -9,7 +9,8 @@ with gone as (
 ), noted as (
   update collab_store.changes_pruned p
   set feed = n.feed, xid = case when p.feed = n.feed then greatest(p.xid, n.xid) else n.xid end,
-    number = case when p.feed = n.feed then greatest(p.number, n.number) else n.number end
+    number = case when p.feed = n.feed then greatest(p.number, n.number) else n.number end,
+    pruned_before = greatest(p.pruned_before, $1)
   from (
     select collab_store.feed_identity() as feed, (array_agg(xid order by xid desc))[1] as xid, max(number) as number
     from gone

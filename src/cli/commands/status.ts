@@ -1,5 +1,5 @@
 import { readFreshness } from '../../client/freshness.ts'
-import { listFailures } from '../../client/listings.ts'
+import { listFailures, listRunChanges } from '../../client/listings.ts'
 import { readSchedule } from '../../client/schedule.ts'
 import { DEAD_AFTER_S } from '../../core/database/claims.ts'
 import { readPace } from '../../core/rate-limit/pace.ts'
@@ -12,14 +12,24 @@ import { readAttention } from '../../client/waiting.ts'
 import {
   FAILURE_COLUMNS,
   organizationsOf,
+  RUN_CHANGE_COLUMNS,
   RUN_COLUMNS,
   URGENCY_TONES,
 } from '../../schemas/columns.ts'
 import type { AttentionByKind } from '../../schemas/attention.ts'
+import { factsOfChanges } from '../../schemas/sections.ts'
 import { describeMemberChange } from '../../schemas/member-change.ts'
 import type { NightlySchedule } from '../../schemas/schedule.ts'
 import { UsageError } from '../../base/errors.ts'
-import { count, counted, describeStale, duration, shortId, time } from '../../schemas/format.ts'
+import {
+  count,
+  counted,
+  describeStale,
+  duration,
+  notesOfChanges,
+  shortId,
+  time,
+} from '../../schemas/format.ts'
 import { printable } from '../../base/printable.ts'
 import type { Settings } from '../../settings/table.ts'
 import { facts, heading, paint, painted, print, printJson, textOf } from '../output.ts'
@@ -40,14 +50,16 @@ interface StatusOptions {
   limit?: number
   demo?: boolean
   failures?: boolean
+  changes?: boolean
   cursor?: string
 }
 
-/** `collab-sync status [RUN]`: recent runs and open problems, or one run, or a page of its failures. */
+/** `collab-sync status [RUN]`: recent runs and open problems, or one run, or a page of its failures or changes. */
 export async function status(text: string | undefined, options: StatusOptions): Promise<number> {
-  if (options.failures && text === undefined) throw new UsageError('--failures needs a RUN.')
-  if (options.cursor !== undefined && !options.failures)
-    throw new UsageError('--cursor needs --failures.')
+  const list = options.failures ? '--failures' : options.changes ? '--changes' : null
+  if (list !== null && text === undefined) throw new UsageError(`${list} needs a RUN.`)
+  if (options.cursor !== undefined && list === null)
+    throw new UsageError('--cursor needs --failures or --changes.')
   const command = { name: 'status', demo: options.demo }
   return withTables(command, async ({ database }, { settings }) => {
     if (text === undefined) {
@@ -56,6 +68,7 @@ export async function status(text: string | undefined, options: StatusOptions): 
       else print(describe(overview))
     } else if (options.failures)
       await printFailures(database, await findRun(database, text), options)
+    else if (options.changes) await printChanges(database, await findRun(database, text), options)
     else await printRun(database, await findRun(database, text), { json: options.json })
   })
 }
@@ -69,10 +82,25 @@ async function printFailures(
   if (json) return printJson(page)
   if (page.items.length === 0) return print(`Nothing failed in run ${runId}.`)
   print(table(FAILURE_COLUMNS, page.items))
-  if (page.nextCursor !== null)
-    print(
-      `  Next page: collab-sync status ${shortId(runId)} --failures --cursor ${page.nextCursor}`,
-    )
+  printNext(`${shortId(runId)} --failures`, page)
+}
+
+async function printChanges(
+  database: Database,
+  runId: string,
+  { json, limit, cursor }: StatusOptions,
+): Promise<void> {
+  const page = await listRunChanges({ database }, { runId, limit, cursor })
+  if (page === null) throw new UsageError(`There is no run ${runId}.`)
+  if (json) return printJson(page)
+  if (page.counts.length > 0) print(facts(factsOfChanges(runId, page)))
+  for (const note of notesOfChanges(page)) print(`  ${note}`)
+  if (page.items.length > 0) print(`\n${table(RUN_CHANGE_COLUMNS, page.items)}`)
+  printNext(`${shortId(runId)} --changes`, page)
+}
+
+function printNext(args: string, { nextCursor }: { nextCursor: string | null }): void {
+  if (nextCursor !== null) print(`  Next page: collab-sync status ${args} --cursor ${nextCursor}`)
 }
 
 async function readOverview(database: Database, settings: Settings, limit: number) {

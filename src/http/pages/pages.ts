@@ -8,6 +8,7 @@ import { historyRoutes } from './history.tsx'
 import { organizationRoutes } from './organizations.tsx'
 import { overviewRoutes } from './overview/overview.tsx'
 import type { PageContext } from './page-context.ts'
+import { changesPageRoutes } from './runs/changes-page.tsx'
 import { failuresPageRoutes } from './runs/failures-page.tsx'
 import { runListRoutes } from './runs/run-list.tsx'
 import { runPageRoutes } from './runs/run-page.tsx'
@@ -32,6 +33,7 @@ export async function pages(app: FastifyInstance, context: PageContext): Promise
   runListRoutes(app, context)
   runPageRoutes(app, context)
   failuresPageRoutes(app, context)
+  changesPageRoutes(app, context)
   organizationRoutes(app, context)
   thingRoutes(app, context)
   searchRoutes(app, context)

@@ -18,6 +18,7 @@ export function Shown({ of }: { of: Content }): ComponentChildren {
   if ('words' in of) return <Several of={of.words} between=" " />
   if ('list' in of) return <Several of={of.list} between=", " />
   if ('runId' in of) return <a href={`/runs/${of.runId}`}>{of.text ?? shortId(of.runId)}</a>
+  if ('path' in of) return <a href={of.path}>{of.text}</a>
   if ('ids' in of) return <ThingLink ids={of.ids}>{of.text}</ThingLink>
   if ('count' in of) return count(of.count)
   if ('tone' in of) return <Badge tone={of.tone}>{of.text}</Badge>

@@ -10,13 +10,17 @@ import { AttentionRequestSchema, AttentionSchema } from '../../schemas/attention
 import { CatalogEntrySchema, CatalogRequestSchema } from '../../schemas/catalog-line.ts'
 import { ChangesPageSchema, ChangesRequestSchema } from '../../schemas/change.ts'
 import { OrganizationSchema } from '../../schemas/freshness.ts'
+import { RunChangesPageSchema, RunChangesRequestSchema } from '../../schemas/run-change.ts'
 import { HeldListingSchema, RejectedRecordSchema } from '../../schemas/waiting.ts'
 import { OfRunRequestSchema, PageRequestSchema, pageSchema } from '../../schemas/page.ts'
 import type { Page, PageRequest } from '../../schemas/page.ts'
 import { CursorGoneError } from '../../base/errors.ts'
-import { pathOf, ProblemError } from '../problem.ts'
-import { namingCursor, operation, withLimit } from './operation.ts'
+import { noSuchRun, pathOf, ProblemError } from '../problem.ts'
+import { namingCursor, operation, RunPathSchema, withLimit } from './operation.ts'
 import type { OperationParts, V1App, V1Options } from './operation.ts'
+
+/** The parameters of a path that names a run; other paths have none. */
+type RunPath = z.output<typeof RunPathSchema>
 
 /** The listings, which return pages. */
 export function listingRoutes(app: V1App, { collabSync }: V1Options): void {
@@ -34,6 +38,19 @@ export function listingRoutes(app: V1App, { collabSync }: V1Options): void {
     id: 'listFailures',
     summary: 'Failed scopes, newest first',
     response: pageSchema(FailureSchema),
+  })
+  const ofRun = withLimit(RunChangesRequestSchema.omit({ runId: true }))
+  const listRunChanges = async (query: z.output<typeof ofRun>, path: RunPath) => {
+    const page = await collabSync.listRunChanges({ ...query, ...path })
+    if (page === null) throw noSuchRun()
+    return page
+  }
+  list(app, '/runs/:runId/changes', ofRun, listRunChanges, {
+    id: 'listRunChanges',
+    summary: 'What a run changed, newest first, with the counts of all',
+    params: RunPathSchema,
+    response: RunChangesPageSchema,
+    problems: [404],
   })
   list(app, '/rejected-records', withLimit(OfRunRequestSchema), collabSync.listRejectedRecords, {
     id: 'listRejectedRecords',
@@ -91,13 +108,13 @@ function list<Query extends PageRequest>(
   app: V1App,
   path: string,
   query: z.ZodType<Query>,
-  read: (query: Query) => Promise<Page<unknown>>,
+  read: (query: Query, path: RunPath) => Promise<Page<unknown>>,
   parts: Omit<OperationParts, 'querystring'>,
 ): void {
   const options = operation('read', { ...parts, querystring: query })
   app.get(path, options, async (request, reply) => {
     const requested = request.query as Query
-    const page = await read(requested).catch(namingCursor)
+    const page = await read(requested, request.params as RunPath).catch(namingCursor)
     if (page.nextCursor !== null) {
       const next = new URLSearchParams()
       for (const [name, value] of Object.entries({ ...requested, cursor: page.nextCursor }))

@@ -10,9 +10,10 @@ import { noSuchRun } from '../../problem.ts'
 import { sendPage } from '../layout.tsx'
 import type { PageContext } from '../page-context.ts'
 import { Facts, Shown } from '../values.tsx'
-import { Progress, ResolvedBy, SectionCard, Slowness } from './run-parts.tsx'
+import { Progress, ResolvedBy, RunChanges, SectionCard, Slowness } from './run-parts.tsx'
 
 const SLOWEST_SHOWN = 10
+const CHANGES_SHOWN = 10
 
 const READ = { config: { right: 'read' } } as const
 
@@ -49,11 +50,12 @@ export function runPageRoutes(app: FastifyInstance, context: PageContext): void 
   })
 }
 
-async function runContent({ database }: PageContext, run: RunDetails) {
+async function runContent({ collabSync, database }: PageContext, run: RunDetails) {
   const slowest = await pages.slowestOrganizations.all(database, {
     runId: run.runId,
     limit: SLOWEST_SHOWN,
   })
+  const changes = await collabSync.listRunChanges({ runId: run.runId, limit: CHANGES_SHOWN })
   return (
     <>
       {run.problem !== null && (
@@ -93,6 +95,7 @@ async function runContent({ database }: PageContext, run: RunDetails) {
         <SectionCard key={section.title} section={section} run={run.runId} />
       ))}
       <RunResults run={run} />
+      {changes !== null && <RunChanges runId={run.runId} page={changes} />}
       {run.calls > 0 && <Slowness run={run} slowest={slowest} />}
     </>
   )

@@ -1,10 +1,12 @@
-import { runs } from '../../../schemas/columns.ts'
+import { RUN_CHANGE_COLUMNS, runs } from '../../../schemas/columns.ts'
+import type { RunChangesPage } from '../../../schemas/run-change.ts'
 import type { Run, RunDetails } from '../../../schemas/run.ts'
 import { scopesDone, scopesInAll } from '../../../schemas/run.ts'
+import { factsOfChanges } from '../../../schemas/sections.ts'
 import type { Section } from '../../../schemas/sections.ts'
 import type { RowOf } from '../../../core/database/statement.ts'
 import type { slowestOrganizations } from '../../../core/database/statements/pages.ts'
-import { count, duration, RUN_TIMES } from '../../../schemas/format.ts'
+import { count, duration, notesOfChanges, RUN_TIMES } from '../../../schemas/format.ts'
 import { ActionButton, Card } from '../elements.tsx'
 import { Table } from '../tables.tsx'
 import { Facts, Shown } from '../values.tsx'
@@ -88,6 +90,39 @@ export function ResolvedBy({ run: { resolvedBy } }: { run: RunDetails }) {
     <p>
       Resolved by <Shown of={runs([resolvedBy])} />.
     </p>
+  )
+}
+
+/** What a run changed: the counts, and the newest changes. */
+export function RunChanges({ runId, page }: { runId: string; page: RunChangesPage }) {
+  return (
+    <Card title="Changes">
+      <div class="stack" data-live>
+        <ChangeCounts runId={runId} page={page} />
+        {page.counts.length > 0 && (
+          <p>
+            <a href={`/runs/${runId}/changes`}>All changes</a>
+          </p>
+        )}
+      </div>
+      {page.items.length > 0 && (
+        <Table caption="The newest changes" rows={page.items} columns={RUN_CHANGE_COLUMNS} />
+      )}
+    </Card>
+  )
+}
+
+/** The counts of the changes of a run, with links to the lists, and what a reader must know besides. */
+export function ChangeCounts({ runId, page }: { runId: string; page: RunChangesPage }) {
+  return (
+    <>
+      {page.counts.length > 0 && <Facts of={factsOfChanges(runId, page)} />}
+      {notesOfChanges(page).map((note) => (
+        <p key={note} class="soft">
+          {note}
+        </p>
+      ))}
+    </>
   )
 }
 
