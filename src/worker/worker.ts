@@ -7,6 +7,7 @@ import * as workers from '../core/database/statements/workers.ts'
 import { every } from '../base/every.ts'
 import type { Repeated } from '../base/every.ts'
 import { keepNotified } from '../features/notify/notifier.ts'
+import type { Load } from '../core/service/client.ts'
 import type { QueueName } from '../core/queue/backend.ts'
 import { makeUpForPausedNight, noteSchedule, registerSchedule } from '../core/queue/schedule.ts'
 import { idsOf, startQueueWorker } from '../core/queue/worker.ts'
@@ -128,12 +129,7 @@ async function start(
       startQueueWorker(app.queue.place, handlers, {
         queue,
         concurrency: JOBS_MIN[queue],
-        adjust(inProgress) {
-          const { collabApi } = app.sync
-          // Free calls say nothing while none is made.
-          if (collabApi.operatorPause() !== null) return inProgress
-          return jobsInProgress(queue, inProgress, collabApi.concurrency())
-        },
+        adjust: (inProgress) => jobsInProgress(queue, inProgress, app.sync.collabApi.concurrency()),
         log,
       })
     for (const queue of ['requests', 'everything'] as const) queueWorkers.push(await startOn(queue))
@@ -154,12 +150,16 @@ async function start(
   }
 }
 
-/** The new number of concurrent jobs: one more if no call waits and a permit is free, one less if more wait than that. */
+/**
+ * The new number of concurrent jobs: one more if no call waits and a permit is free, one less if more wait than that. While the
+ * calls are paused, free permits say nothing.
+ */
 export function jobsInProgress(
   queue: QueueName,
   inProgress: number,
-  { permits, limit, waiting }: { permits: number; limit: number; waiting: number },
+  { permits, limit, waiting, isPaused }: Pick<Load, 'permits' | 'limit' | 'waiting' | 'isPaused'>,
 ): number {
+  if (isPaused) return inProgress
   if (waiting > limit) return Math.max(JOBS_MIN[queue], inProgress - 1)
   if (waiting > 0 || permits >= limit) return inProgress
   return Math.max(JOBS_MIN[queue], Math.min(inProgress + 1, 2 * limit, JOBS_MAX))

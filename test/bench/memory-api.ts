@@ -46,7 +46,7 @@ export class MemoryApi implements CollabApi {
   }
 
   concurrency() {
-    return { permits: 0, inFlight: 0, limit: 1, waiting: 0, latencyMsEwma: null }
+    return { permits: 0, inFlight: 0, limit: 1, waiting: 0, latencyMsEwma: null, isPaused: false }
   }
 
   startAfresh(): void {}

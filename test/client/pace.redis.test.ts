@@ -73,6 +73,14 @@ describe.each(QUEUE_KINDS)('a pause of all calls, with the queue on %s', (kind) 
     expect(
       await live.rows('select due_at from sync.nightly_due where due_at <= now()'),
     ).toHaveLength(1)
+    // A worker that read the night as due before its run, and enqueues it after that.
+    await live.rows(`update sync.runs set requested_at = requested_at - interval '1 day'`)
+    await makeUpForPausedNight(other.store.database, other.queue)
+    await until(
+      'the queue is empty',
+      async () => (await requests.getActiveCount()) + (await requests.count()) === 1,
+    )
+    expect(await runs()).toHaveLength(1)
     await worker.stop()
     await live.close()
   })

@@ -110,11 +110,14 @@ test.each(COMMENT_PEOPLE)(
   },
 )
 
-test('a name and an address that only an earlier version of a user has are erased', async () => {
+test.each([
+  ['the user', OLD],
+  ['an earlier version of the user', NEW],
+])('a name and an address that only %s has are erased', async (_, last) => {
   live.world.putUser(place.organizationId, OLD)
   serve({ commentText: `Ask ${OLD.email}`, task: { id: ID, of: OLD.name } })
   await live.run()
-  live.world.putUser(place.organizationId, NEW)
+  live.world.putUser(place.organizationId, last)
   await live.run()
   await eraseUser(live.database.pool, { userId: ID, ...EVERYWHERE })
   await expectNoTrace(live.database, ['zzyzx'])

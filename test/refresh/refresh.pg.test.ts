@@ -16,6 +16,7 @@ import type { SharedRateLimit } from '../../src/core/service/shared-rate-limit.t
 import { databaseClock } from '../../src/features/refresh/polling.ts'
 import { Refresher } from '../../src/features/refresh/refresher.ts'
 import { finishRun } from '../../src/core/run/finish.ts'
+import { onApp } from '../client/on-app.ts'
 import { openLive } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 import { until } from '../helpers/until.ts'
@@ -118,6 +119,19 @@ test('a change is seen, makes its thread recent, and the next look at it comes s
   expect(written.length).toBeLessThanOrEqual(1)
   const [hot] = await it.rows('select sum(looks) as looks from sync.refresh_hours where class < 7')
   expect(Number(hot?.looks)).toBeGreaterThan(0)
+})
+
+test('while an operator pauses the calls, nothing is polled', async () => {
+  const it = await opened()
+  const collabSync = onApp(it.app)
+  await collabSync.pause({ until: new Date(Date.now() + 3_600_000).toISOString() })
+  await it.app.followLimits()
+  await it.steps(3)
+  expect(it.counted.calls).toBe(0)
+  await collabSync.resume()
+  await it.app.followLimits()
+  await it.steps(3)
+  expect(it.counted.calls).toBeGreaterThan(0)
 })
 
 test('a whole pass is a check of each of its threads, and of none that changed or failed since', async () => {

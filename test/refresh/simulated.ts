@@ -126,7 +126,14 @@ export class SimulatedService {
         return this.#comments(filter as CommentsFilter, call)
       },
       memory: new MemoryBudget(),
-      concurrency: () => ({ permits: 0, inFlight: 0, limit: 1, waiting: 0, latencyMsEwma: null }),
+      concurrency: () => ({
+        permits: 0,
+        inFlight: 0,
+        limit: 1,
+        waiting: 0,
+        latencyMsEwma: null,
+        isPaused: false,
+      }),
       waiting: () => null,
       operatorPause: () => null,
       countWaits: () => {},

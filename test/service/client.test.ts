@@ -1,11 +1,23 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { CallError, DrainingError } from '../../src/base/errors.ts'
+import { createLog } from '../../src/base/log.ts'
+import { RateLimiter } from '../../src/core/rate-limit/limiter.ts'
+import type { RateLimitStore } from '../../src/core/rate-limit/limiter.ts'
 import type { CollabApi } from '../../src/core/service/client.ts'
+import { noCallStats } from '../../src/core/sync/counts.ts'
 import { until } from '../helpers/until.ts'
-import { held, json, openClient, openFaultServerAt, startClient, success } from './fault-server.ts'
+import {
+  held,
+  json,
+  openClient,
+  openFaultServerAt,
+  openPauses,
+  startClient,
+  success,
+} from './fault-server.ts'
 import type { Fault } from './fault-server.ts'
 import { openSelfSignedServer } from './self-signed.ts'
 
@@ -196,5 +208,56 @@ describe('the pace of the client', () => {
     const { api } = await startClient([])
     await api.close()
     await expect(api.get('users', users)).rejects.toThrow(DrainingError)
+  })
+})
+
+describe('a pause that an operator ordered', () => {
+  const pause = { since: new Date(), until: new Date(), by: 'ann', reason: null, ms: 3_600_000 }
+
+  /** Lets everything happen that waits for no time and for no end of the pause. */
+  const later = (limit: RateLimiter) => limit.resumed(AbortSignal.timeout(0))?.catch(() => {})
+
+  test('holds a call before an open circuit refuses it', async () => {
+    const limit = openPauses()
+    const { api } = await startClient(Array(5).fill(json(403, {})), { sharedRateLimit: limit })
+    const call = (name: string) => api.get('users', { ...users, userIds: [name] })
+    for (const name of ['1', '2', '3', '4', '5']) await expect(call(name)).rejects.toThrow()
+    await expect(call('6')).rejects.toMatchObject({ errorStatus: 'breaker_open' })
+    limit.operatorPause.apply(pause)
+    let isOver = false
+    const seventh = call('7').finally(() => (isOver = true))
+    seventh.catch(() => {})
+    await later(limit)
+    expect(isOver).toBe(false)
+    limit.operatorPause.apply(null)
+    await expect(seventh).rejects.toMatchObject({ errorStatus: 'breaker_open' })
+  })
+
+  test('is no wait for a slot', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const slots: (() => void)[] = []
+    const store: RateLimitStore = {
+      server: 'Redis',
+      take: () =>
+        new Promise((resolve) => void slots.push(() => resolve({ pauseMs: 0, waitMs: 0 }))),
+      pause: async () => {},
+      pauseMs: async () => 0,
+    }
+    const limit = new RateLimiter(store, { callsPerSecond: 5, log: createLog('silent') })
+    const { api } = await startClient([], { sharedRateLimit: limit })
+    const stats = noCallStats()
+    const call = api.get('users', users, { stats })
+    await until('the call waits for its slot', () => slots.length === 1)
+    vi.advanceTimersByTime(1_000)
+    limit.operatorPause.apply(pause)
+    slots[0]?.()
+    await later(limit)
+    vi.advanceTimersByTime(30_000)
+    limit.operatorPause.apply(null)
+    await until('the slot in the pause is lost', () => slots.length === 2)
+    slots[1]?.()
+    await call
+    expect(stats).toMatchObject({ waitedMs: 1_000, waitedThrottledMs: 0 })
   })
 })

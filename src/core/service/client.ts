@@ -84,6 +84,8 @@ export interface CallReport extends Pick<
 export interface Load extends ConcurrencySnapshot {
   /** Calls that were sent, and whose response has not come or is being received: they have memory, a permit and a slot. */
   readonly inFlight: number
+  /** Whether an operator paused the calls. */
+  readonly isPaused: boolean
 }
 
 /** The client of the service; tests replace it. Safe to call from many places at once. */
@@ -169,8 +171,9 @@ class Client {
   concurrency(): Load {
     const snapshot = this.#concurrency.snapshot()
     // A call takes its permit first, and is sent as soon as it has its slot.
-    const { waiting: slots } = this.#options.sharedRateLimit.snapshot()
-    return { ...snapshot, inFlight: snapshot.permits - slots }
+    const { waiting: slots, operatorPause } = this.#options.sharedRateLimit.snapshot()
+    const isPaused = operatorPause !== null
+    return { ...snapshot, inFlight: snapshot.permits - slots, isPaused }
   }
 
   /** What the calls of this process wait for now; null where they are sent at once, or there are none. */
