@@ -5,7 +5,7 @@ import { Statement } from '../statement.ts'
 export const read = new Statement<
   null,
   { cron: string | null; timeZone: string | null; setAt: Date | null; by: string | null }
->('schedule/read', { columns: 'cron timeZone setAt by' })
+>('schedule/read', { columns: 'cron timeZone setAt by', isPrepared: true })
 
 /** Sets or removes the nightly schedule. Changes no row if it is the same already. */
 export const write = new Statement<{ cron: string | null; timeZone: string | null }, null>(
