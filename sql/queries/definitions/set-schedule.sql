@@ -3,6 +3,7 @@
 -- clock and not yet on PostgreSQL's.
 -- Params: $1 schedule? (cron expression and time zone), $2 timeZone, $3 days (1 Monday to 7 Sunday, on which it starts
 -- no run), $4 dueTimes (empty if none is scheduled), $5 lateAfterS.
+-- Prepared.
 with deleted as (
   delete from sync.nightly_due n
   using collab_store.definitions d

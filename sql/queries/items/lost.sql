@@ -3,6 +3,7 @@
 -- Params: $1 deadAfterS (seconds without a heartbeat after which a worker is considered dead), $2 limit, $3 workerId
 -- (the caller), $4 inProgress (items that it works on).
 -- Never null: run_id, item_id, kind, round, is_scoped.
+-- Prepared.
 select i.run_id, i.item_id, i.kind, i.round, i.only_scopes is not null or r.scope - 'operations' <> '{}' as is_scoped
 from sync.runs r
 join sync.run_items i using (run_id)

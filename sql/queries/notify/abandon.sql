@@ -1,5 +1,6 @@
 -- Ends, after a day, deliveries to receivers that are no longer in NOTIFY_URL and that no worker claims.
 -- Params: $1 receivers (current ones).
+-- Prepared.
 update sync.notification_deliveries d
 set given_up_at = now(), problem = 'no longer in NOTIFY_URL'
 from sync.notifications n

@@ -1,5 +1,6 @@
 -- Creates the deliveries of the notifications that this transaction created.
 -- Params: $1 receivers.
+-- Prepared.
 insert into sync.notification_deliveries (notification_id, receiver)
 select n.notification_id, r.receiver
 from sync.notifications n

@@ -3,6 +3,7 @@
 -- whose scopes it does not count. The service is not resolved as unreachable while it throttles, nor the reverse.
 -- Params: none.
 -- Never null: kind, exceptions, exceptions[].
+-- Prepared.
 with present as materialized (
   select * from sync.attention_by_kind
 ), reported as (

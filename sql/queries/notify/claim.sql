@@ -2,6 +2,7 @@
 -- attempt is the one after a day; if it fails, the delivery ends.
 -- Params: $1 receiver, $2 leaseS.
 -- Never null: is_last.
+-- Prepared.
 with due as (
   select notification_id, receiver from sync.notification_deliveries
   where receiver = $1 and sent_at is null and given_up_at is null and next_at <= now()

@@ -1,6 +1,7 @@
 -- Marks field changes since notifications began as reported, and creates one notification with their numbers. The
 -- message reads them when it is sent (notify/member-changes): names of fields may be IDs, so they are stored only once.
 -- Params: $1 since (when notifications began).
+-- Prepared.
 with marked as (
   update sync.member_changes
   set notified_at = now()

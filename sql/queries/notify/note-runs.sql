@@ -2,6 +2,7 @@
 -- hints are excluded: there may be thousands while the service is unreachable, and their failures are reported
 -- together.
 -- Params: $1 since (when notifications began).
+-- Prepared.
 insert into sync.notifications (thing, kind, run_id, facts)
 select 'run:' || run_id, 'run.' || status, run_id, jsonb_build_object(
   'kind', 'run.' || status, 'at', to_char(finished_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),

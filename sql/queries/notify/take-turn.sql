@@ -2,6 +2,7 @@
 -- checked recently.
 -- Params: $1 intervalS (minimum time between two checks).
 -- Never null: now, watching_since.
+-- Prepared.
 with mine as (
   select only_row from sync.notify_watch
   where looked_at is null or looked_at <= now() - make_interval(secs => $1)

@@ -1,6 +1,7 @@
 -- Finishes items of continuous refresh from earlier days if their worker is dead or has begun another day. The run of
 -- that day is finished when none is pending.
 -- Params: $1 workerId, $2 itemId? (current item of this worker), $3 deadAfterS.
+-- Prepared.
 update sync.run_items i
 set state = 'done', finished_at = now(), scopes_planned = i.scopes_succeeded + i.scopes_failed + i.scopes_held
 from sync.runs r

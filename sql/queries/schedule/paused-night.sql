@@ -2,6 +2,7 @@
 -- is in progress; no row while the pause lasts.
 -- Params: none.
 -- Never null: due_at.
+-- Prepared.
 select n.due_at
 from collab_store.definitions d
 cross join lateral (

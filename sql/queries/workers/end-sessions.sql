@@ -3,6 +3,7 @@
 -- might otherwise evaluate the condition that ends sessions before the others.
 -- Params: $1 deadAfterS (seconds without a heartbeat after which a worker is considered dead).
 -- Never null: pid, open_s.
+-- Prepared.
 with frozen as materialized (
   select w.worker_id, a.pid, a.state, extract(epoch from now() - a.xact_start)::int as open_s
   from sync.workers w

@@ -3,6 +3,7 @@
 -- Params: $1 workerId, $2 callsInFlight, $3 mostCallsInFlight, $4 callMs? (mean time of a call), $5 problem?, $6
 -- rateLimit? (its SYNC_RATE_LIMIT), $7 waiting? (its current wait), $8 settings? (those that all workers share; written
 -- once).
+-- Prepared.
 insert into sync.workers (worker_id, started_at, heartbeat_at, calls_in_flight, calls_limit, latency_ms, problem,
   problem_since, rate_limit, waiting, settings, application_name)
 values ($1, now(), now(), $2, $3, $4, $5, case when $5::text is not null then now() end, $6, $7, $8,

@@ -2,6 +2,7 @@
 -- not wait itself.
 -- Params: none.
 -- Never null: since, lock.
+-- Prepared.
 select since, lock from sync.lock_waits
 where application_name = current_setting('application_name')
 order by holder_waits, since

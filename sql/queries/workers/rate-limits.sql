@@ -3,6 +3,7 @@
 -- Params: $1 deadAfterS (seconds without a heartbeat after which a worker is considered dead), $2 own? (SYNC_RATE_LIMIT
 -- of the calling process), $3 name? (null if the process has none of its own).
 -- Never null: worker_ids.
+-- Prepared.
 with alive as (
   select rate_limit, worker_id from sync.workers where heartbeat_at >= now() - make_interval(secs => $1)
 ), own as (

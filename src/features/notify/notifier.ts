@@ -207,6 +207,9 @@ function pauseAfter(attempts: number): number {
 const CHECK_MS = 10_000
 /** The least time between two checks of all processes together. */
 const SECONDS_BETWEEN = 5
+/** That time after a slow check: checks take a 600th of the time. With ten million annotations, one takes 0.1 s. */
+const SECONDS_BETWEEN_MAX = 60
+const SECONDS_BETWEEN_OF_MS = 0.6
 
 /** The settings of notifications. */
 export interface NotifySettings {
@@ -235,8 +238,13 @@ export async function keepNotified(
     secret: notifySecret,
     secondsBetween: SECONDS_BETWEEN,
   })
+  let secondsBetween = SECONDS_BETWEEN
   const notifying = every(CHECK_MS, log, 'notification', async () => {
-    await notifier.check()
+    const beganMs = performance.now()
+    if (await notifier.check(secondsBetween)) {
+      const after = SECONDS_BETWEEN_OF_MS * (performance.now() - beganMs)
+      secondsBetween = Math.max(SECONDS_BETWEEN, Math.min(after, SECONDS_BETWEEN_MAX))
+    }
     await notifier.deliver()
   })
   // Runs that ended before the first check are not reported, so check before the first run can end. `notifying` logs errors.

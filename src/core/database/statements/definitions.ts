@@ -34,7 +34,10 @@ export const setSchedule = new Statement<
     lateAfterS: number
   },
   null
->('definitions/set-schedule', { parameters: 'schedule timeZone days dueTimes lateAfterS' })
+>('definitions/set-schedule', {
+  parameters: 'schedule timeZone days dueTimes lateAfterS',
+  isPrepared: true,
+})
 
 /** Stores the definitions from the settings. If the field with the writing time or the time zone of days changes, responses in progress are discarded and fetched again, and stored comments have to be recomputed. */
 export const set = new Statement<

@@ -113,6 +113,7 @@ export const lost = new Statement<
   parameters: 'deadAfterS limit workerId inProgress',
   columns: 'runId itemId kind round isScoped',
   neverNull: 'runId itemId kind round isScoped',
+  isPrepared: true,
 })
 
 /** The batches of a run that is limited to some scopes. Bit n of only_scopes is '1' if scope n is to be fetched; null means all. */
@@ -206,4 +207,5 @@ export const skip = new Statement<
 /** Open runs without pending items, which only have to be finished. */
 export const unfinished = new Statement<null, { runId: string }>('items/unfinished', {
   columns: 'runId',
+  isPrepared: true,
 })

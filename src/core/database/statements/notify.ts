@@ -4,18 +4,24 @@ import { Statement } from '../statement.ts'
 /** Ends, after a day, deliveries to receivers that are no longer in NOTIFY_URL and that no worker claims. */
 export const abandon = new Statement<{ receivers: readonly string[] }, null>('notify/abandon', {
   parameters: 'receivers',
+  isPrepared: true,
 })
 
 /** Creates the deliveries of the notifications that this transaction created. */
 export const address = new Statement<{ receivers: readonly string[] }, null>('notify/address', {
   parameters: 'receivers',
+  isPrepared: true,
 })
 
 /** Kinds of sync.attention_by_kind to report: each once, and again while open only if a later decision is pending. A kind is resolved if two consecutive checks do not find it; its facts are then null, and exceptions has the open kinds whose scopes it does not count. The service is not resolved as unreachable while it throttles, nor the reverse. */
 export const attention = new Statement<
   null,
   { kind: string; facts: unknown | null; exceptions: readonly string[] }
->('notify/attention', { columns: 'kind facts exceptions', neverNull: 'kind exceptions' })
+>('notify/attention', {
+  columns: 'kind facts exceptions',
+  neverNull: 'kind exceptions',
+  isPrepared: true,
+})
 
 /** Claims the delivery to a receiver that has been due for longest. No other worker claims it during the lease. The last attempt is the one after a day; if it fails, the delivery ends. */
 export const claim = new Statement<
@@ -32,6 +38,7 @@ export const claim = new Statement<
   parameters: 'receiver leaseS',
   columns: 'notificationId attempts kind notedAt facts isLast',
   neverNull: 'isLast',
+  isPrepared: true,
 })
 
 /** Deletes old notifications with their deliveries. */
@@ -50,11 +57,13 @@ export const memberChanges = new Statement<
 /** Marks field changes since notifications began as reported, and creates one notification with their numbers. The message reads them when it is sent (notify/member-changes): names of fields may be IDs, so they are stored only once. */
 export const noteMembers = new Statement<{ since: Date }, null>('notify/note-members', {
   parameters: 'since',
+  isPrepared: true,
 })
 
 /** Creates a notification of each run that failed or was cancelled within a day and since notifications began. Runs of hints are excluded: there may be thousands while the service is unreachable, and their failures are reported together. */
 export const noteRuns = new Statement<{ since: Date }, null>('notify/note-runs', {
   parameters: 'since',
+  isPrepared: true,
 })
 
 /** Creates a notification of a kind of sync.attention; no row if it exists already. */
@@ -106,5 +115,10 @@ export const run = new Statement<
 /** Locks the check for notifications until the transaction ends. Returns no row if another process holds the lock or checked recently. */
 export const takeTurn = new Statement<{ intervalS: number }, { now: Date; watchingSince: Date }>(
   'notify/take-turn',
-  { parameters: 'intervalS', columns: 'now watchingSince', neverNull: 'now watchingSince' },
+  {
+    parameters: 'intervalS',
+    columns: 'now watchingSince',
+    neverNull: 'now watchingSince',
+    isPrepared: true,
+  },
 )

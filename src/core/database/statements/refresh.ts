@@ -96,7 +96,7 @@ export const classes = new Statement<
 export const closeItems = new Statement<
   { workerId: string; itemId: number | null; deadAfterS: number },
   null
->('refresh/close-items', { parameters: 'workerId itemId deadAfterS' })
+>('refresh/close-items', { parameters: 'workerId itemId deadAfterS', isPrepared: true })
 
 /** Adds polls to the counts of an hour, and those that wrote nothing to the counts of a worker's day. */
 export const countPolls = new Statement<
@@ -244,6 +244,7 @@ export const state = new Statement<
   columns:
     'refreshBudget promiseS changeTargetS at snapshot pausedSince pausedUntil reason callsLastHour',
   neverNull: 'at snapshot promiseS changeTargetS',
+  isPrepared: true,
 })
 
 /** Claims hinted threads, longest waiting first, and those claimed by a worker that has not polled them for too long because it is dead or gave up. */

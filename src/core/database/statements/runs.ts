@@ -92,6 +92,7 @@ export const page = new Statement<
 /** Open runs that are to end early. */
 export const readStopping = new Statement<null, { runId: string }>('runs/read-stopping', {
   columns: 'runId',
+  isPrepared: true,
 })
 
 /** Runs with their counts, newest first: the final counts, or the current sums of the items of an open run. */

@@ -5,6 +5,7 @@ import { Statement } from '../statement.ts'
 export const pausedNight = new Statement<null, { dueAt: Date }>('schedule/paused-night', {
   columns: 'dueAt',
   neverNull: 'dueAt',
+  isPrepared: true,
 })
 
 /** The nightly schedule as a user set or removed it: when, and who. */
@@ -17,7 +18,7 @@ export const read = new Statement<
     setAt: Date | null
     by: string | null
   }
->('schedule/read', { columns: 'cron timeZone isRemoved setAt by' })
+>('schedule/read', { columns: 'cron timeZone isRemoved setAt by', isPrepared: true })
 
 /** Sets or removes the nightly schedule. Changes no row if it is the same already. */
 export const write = new Statement<{ cron: string; timeZone: string; isRemoved: boolean }, null>(

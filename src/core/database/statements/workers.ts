@@ -9,6 +9,7 @@ export const endSessions = new Statement<
   parameters: 'deadAfterS',
   columns: 'workerId pid state openS ended',
   neverNull: 'pid openS',
+  isPrepared: true,
 })
 
 /** Records that a worker is alive. Its sessions are identified by their application_name, unless DATABASE_URL sets another. */
@@ -26,6 +27,7 @@ export const heartbeat = new Statement<
   null
 >('workers/heartbeat', {
   parameters: 'workerId callsInFlight mostCallsInFlight callMs problem rateLimit waiting settings',
+  isPrepared: true,
 })
 
 /** Deletes a worker that stops, and those that died a day ago. Stores when a worker that keeps the nightly schedule stopped, because there may be none from then on. */
@@ -37,6 +39,7 @@ export const leave = new Statement<{ workerId: string }, null>('workers/leave', 
 export const lockWait = new Statement<null, { since: Date; lock: string }>('workers/lock-wait', {
   columns: 'since lock',
   neverNull: 'since lock',
+  isPrepared: true,
 })
 
 /** SYNC_RATE_LIMIT of live workers and which worker has it, the lowest (which applies to all) first, none last, and in each row the pace and the pause that users set. The calling process is named if no live worker has its limit. */
@@ -56,6 +59,7 @@ export const rateLimits = new Statement<
   parameters: 'deadAfterS own name',
   columns: 'rateLimit workerIds pace pausedAt pausedUntil pausedBy pauseReason pauseMs',
   neverNull: 'workerIds',
+  isPrepared: true,
 })
 
 /** Live workers and those without a heartbeat; of the latter, whether they hold a transaction open. */
