@@ -41,6 +41,8 @@ create index comments_last_updated on collab_store.comments (last_updated);
 -- `change` is a key, because PostgreSQL stores equal keys once and INCLUDE columns for each row: edits and deletions are
 -- then counted without the table.
 create index comments_changed on collab_store.comments (version_at, change) where version > 1;
+-- Finds the comments of a day for which reporting.change_delay_daily knows the delay.
+create index comments_delay on collab_store.comments (day) where not_before is not null;
 -- Finds a month of history: ranges of pages by the time when their versions were first received. It contains only
 -- comments that never changed, which are stored in the order in which checks found them. An edited comment stays in
 -- place, and the time of its new version would extend the range of its pages to today until the index excluded

@@ -70,14 +70,15 @@ cross join lateral (
   from (
     select a.organization_key, greatest(0, extract(epoch from a.first_seen_at
       - collab_store.written_at(a.written_at, a.first_updated, a.last_updated)))::numeric as seconds
-    from collab_store.organizations g
-    join collab_store.comments a using (organization_key)
+    from collab_store.comments a
     where a.day = d.day and a.not_before is not null
     union all
     select e.organization_key, greatest(0, extract(epoch from e.version_at - e.last_updated))::numeric
     from collab_store.comments e
     join collab_store.comment_versions b on b.annotation_key = e.annotation_key and b.comment_id = e.comment_id and b.version = e.version - 1
-    where e.version > 1 and e.change <> 'deleted' and e.last_updated >= d.day_start and e.last_updated < d.day_end
+    -- No version is received a day before its time, whatever the clocks.
+    where e.version > 1 and e.version_at > d.day_start - interval '1 day'
+      and e.change <> 'deleted' and e.last_updated >= d.day_start and e.last_updated < d.day_end
       and (b.last_updated < e.last_updated or b.last_updated is null)
     union all
     select e.organization_key, null
@@ -94,7 +95,6 @@ cross join lateral (
       on b.annotation_key = v.annotation_key and b.comment_id = v.comment_id and b.version = v.version - 1
     cross join lateral (select v.change <> 'deleted' and b.version is not null and v.last_updated is not null
       and coalesce(b.last_updated < v.last_updated, true) as is_dated) k
-    -- No version is received a day before its time, whatever the clocks.
     where v.version > 1 and v.valid_from > d.day_start - interval '1 day'
       and case when k.is_dated then v.last_updated else v.valid_from end >= d.day_start
       and case when k.is_dated then v.last_updated else v.valid_from end < d.day_end

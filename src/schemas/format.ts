@@ -322,7 +322,7 @@ function twoDigits(n: number): string {
 }
 
 /** Stale scopes by reason: `3 failing, 20 never checked`. */
-export function describeStale(freshness: Freshness): string {
+export function describeStale(freshness: Omit<Freshness, 'refresh'>): string {
   const { failing, notTried, tooOld, uncheckedSinceStop } = freshness
   return nonZero([
     [failing, 'failing'],

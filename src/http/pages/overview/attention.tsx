@@ -34,7 +34,7 @@ export function AttentionCard({
   freshness,
 }: {
   rows: readonly AttentionByKind[]
-  freshness: Freshness
+  freshness: Omit<Freshness, 'refresh'>
 }) {
   return (
     <Card title={rows.length === 0 ? 'No open problems' : counted(rows.length, 'open problem')}>

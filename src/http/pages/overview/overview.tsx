@@ -4,6 +4,7 @@ import { describeMemberChange } from '../../../schemas/member-change.ts'
 import type { RunDetails } from '../../../schemas/run.ts'
 import * as observed from '../../../core/database/statements/observed.ts'
 import * as pages from '../../../core/database/statements/pages.ts'
+import * as scopes from '../../../core/database/statements/scopes.ts'
 import type { RowOf } from '../../../core/database/statement.ts'
 import { readAttention } from '../../../client/waiting.ts'
 import { STATUS_TONES, statusOf } from '../../../schemas/columns.ts'
@@ -31,7 +32,7 @@ async function overview({ collabSync, database }: PageContext): Promise<Componen
   const [nightly, schedule, freshness, attention, nights, complete, pace] = await Promise.all([
     newestNightly === undefined ? null : collabSync.getRun(newestNightly.runId),
     collabSync.getSchedule(),
-    collabSync.getFreshness(),
+    scopes.freshness.one(database),
     readAttention(database),
     pages.nights.all(database),
     pages.completeUpTo.first(database),
