@@ -39,6 +39,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   'catalog/missing-from-scope user_groups':
     'A run of user groups without their organization. Their IDs are unique in an organization only. PostgreSQL 18 may skip through the index.',
   'items/plan-scopes user_groups': 'As catalog/missing-from-scope.',
+  'observed/estimate users': 'Runs once, when migrate stores another PRIVACY_EXCLUDE.',
   'refresh/delays comments': 'Changes of the last days in all organizations. Few comments change.',
   'refresh/delays comment_versions': 'As its comments.',
   'refresh/seed annotations': 'Runs once, when continuous refresh is switched on.',
