@@ -16,6 +16,9 @@ create table collab_store.definitions (
   written_member text,
   written_members_before text[],
   report_time_zone text not null default 'UTC' check (timestamptz 'epoch' at time zone report_time_zone is not null),
+  privacy_email text not null default 'keep' check (privacy_email in ('keep', 'hash', 'drop')),
+  privacy_raw text not null default 'keep' check (privacy_raw in ('keep', 'drop')),
+  privacy_exclude text,
   -- A run that stops because the service refuses key or token checks nothing. All of its scopes may then be out of
   -- date, as if each call had failed. One time records this for all scopes, because writing it to each scope would be
   -- a write per scope in a night that returned no data. Later successful checks are newer than that time, so nothing
@@ -24,7 +27,7 @@ create table collab_store.definitions (
   refresh_budget double precision check (refresh_budget > 0),
   change_target interval not null default '1 hour' check (change_target > interval '0')
 );
-comment on table collab_store.definitions is 'Definitions for reports. migrate takes them from the settings; a worker, run or serve with other settings does not start.';
+comment on table collab_store.definitions is 'Definitions for reports, and what is not stored. migrate takes them from the settings; a worker, run or serve with other settings does not start.';
 comment on column collab_store.definitions.only_row is 'There is just one row.';
 comment on column collab_store.definitions.freshness_promise is 'FRESHNESS_PROMISE: maximum age of the last successful check of every scope in the catalog.';
 comment on column collab_store.definitions.schedule_time_zone is 'Time zone of the nightly schedule, as last known to workers and the command schedule. days_without_run uses its days.';
@@ -37,6 +40,9 @@ comment on column collab_store.definitions.worker_left_at is 'When a worker last
 comment on column collab_store.definitions.written_member is 'COMMENT_WRITTEN_MEMBER: path of the comment field with the writing time, joined by dots; null if there is none.';
 comment on column collab_store.definitions.written_members_before is 'Fields from which stored comments may have their writing time, while `migrate` still has to recompute it; otherwise null.';
 comment on column collab_store.definitions.report_time_zone is 'REPORT_TZ: time zone of days and weeks in reports.';
+comment on column collab_store.definitions.privacy_email is 'PRIVACY_EMAIL: how e-mail addresses are stored.';
+comment on column collab_store.definitions.privacy_raw is 'PRIVACY_RAW: whether fields that the service does not document are stored.';
+comment on column collab_store.definitions.privacy_exclude is 'PRIVACY_EXCLUDE: paths of fields that are not stored, separated by spaces; null if there are none.';
 comment on column collab_store.definitions.looks_failed_at is 'Start of the last full run that was stopped, for example because the service refused key or token. Data last checked before then may be out of date. Null if there was none.';
 comment on column collab_store.definitions.refresh_budget is 'REFRESH_BUDGET in calls per second of all processes together; null if continuous refresh is off.';
 comment on column collab_store.definitions.change_target is 'CHANGE_TARGET: time within which a change should be found. Only reported.';

@@ -3,6 +3,7 @@ import * as z from 'zod'
 import { OperationSchema } from '../schemas/scope.ts'
 import { OPERATION_NAMES } from '../base/operations.ts'
 import type { Operation } from '../base/operations.ts'
+import { isDocumented, readMemberPath, splitPaths } from '../base/member-path.ts'
 
 /**
  * Parsers of the text of a setting, as zod types. Every message follows the setting's name
@@ -164,6 +165,22 @@ export const memberPath = z
       !/^(commentId|commentText|commentHtml|lastUpdated|status|type)(\.|$)/.test(value),
     'must be names of members with dots between, such as createdAt or meta.createdAt, and none that says something else (lastUpdated)',
   )
+
+/** Paths of fields that are not stored, in one order. */
+export const memberPaths: z.ZodType<string, string> = z.string().transform((text, context) => {
+  const paths = splitPaths(text)
+  for (const path of paths) {
+    const read = readMemberPath(path)
+    if (read !== null && !isDocumented(read)) continue
+    const message =
+      read === null
+        ? 'must be paths such as comment.from.photoUrl or user.photoUrl, with spaces between'
+        : `must not contain ${path}, because it is, contains or is in a field that the service documents`
+    context.addIssue({ code: 'custom', message })
+    return z.NEVER
+  }
+  return [...new Set(paths)].sort().join(' ')
+})
 
 /** The start of every key in Redis, before a colon. */
 export const keyPrefix = z

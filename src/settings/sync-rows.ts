@@ -114,7 +114,7 @@ export const SYNC_ROWS = inGroup('sync', {
     parse: parse.oneOf('keep', 'hash', 'drop'),
     default: 'keep',
     meaning:
-      'How email addresses are stored: keep, hash (salted with a secret of this database; equal addresses have equal hashes) or drop.',
+      'How email addresses are stored: keep, hash (salted with a secret of this database; equal addresses have equal hashes) or drop. migrate stores it; it must be the same for all processes.',
     example: 'hash',
   },
   privacyRaw: {
@@ -122,8 +122,15 @@ export const SYNC_ROWS = inGroup('sync', {
     parse: parse.oneOf('keep', 'drop'),
     default: 'keep',
     meaning:
-      'Fields that the service does not document: keep stores them in raw, drop does not store them.',
+      'Fields that the service does not document: keep stores them in raw, drop does not store them. migrate stores it; it must be the same for all processes.',
     example: 'drop',
+  },
+  privacyExclude: {
+    name: 'PRIVACY_EXCLUDE',
+    parse: parse.memberPaths,
+    meaning:
+      'Fields that are neither stored nor compared: comment. or user. and a path as reporting.observed_members shows it, with spaces between. Documented fields are refused. migrate stores it; it must be the same for all processes.',
+    example: '"comment.from.photoUrl comment.attachments[].url user.photoUrl"',
   },
   logLevel: {
     name: 'LOG_LEVEL',

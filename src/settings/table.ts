@@ -40,8 +40,6 @@ const SHARED = [
   'cron',
   'timeZone',
   'nightlyLateAfterMs',
-  'privacyEmail',
-  'privacyRaw',
   'maxIds',
 ] as const satisfies readonly Member[]
 

@@ -131,10 +131,7 @@ function createApp(
     observed: new ObservedMembers(log),
     itemsInProgress: new Map(),
     drained: draining.signal,
-    rules: new RulesKeeper(store.database, {
-      email: settings.privacyEmail,
-      raw: settings.privacyRaw,
-    }),
+    rules: new RulesKeeper(store.database),
     maxIds: settings.maxIds,
     shrinkLimit: settings.shrinkLimit,
     heldAcceptAfter: settings.heldAcceptAfter,

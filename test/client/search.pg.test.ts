@@ -208,6 +208,7 @@ test('PRIVACY_EMAIL decides whether addresses are searched', async () => {
   await live.run()
   live.world.dropUser(HERE, leaver.userId)
   const settings = { PRIVACY_EMAIL: 'hash' }
+  await live.define(settings)
   await live.run({ settings })
   const author = 'Comments of authors without a user ID are not found by an address.'
   const hashed = onApp(await live.openApp(settings))
@@ -221,12 +222,14 @@ test('PRIVACY_EMAIL decides whether addresses are searched', async () => {
     { ids: { userId: 'leaver' }, isExact: true },
   ])
   expect(await hashed.search({ q: '@unlisted' })).toEqual({ items: [], notes: [whole, author] })
+  await live.define({ PRIVACY_EMAIL: 'drop' })
   const dropping = onApp(await live.openApp({ PRIVACY_EMAIL: 'drop' }))
   for (const q of ['w.zzyzx@unlisted.example', 'leaver@unlisted.example', 'leaver@unl'])
     expect(await dropping.search({ q })).toEqual({
       items: [],
       notes: ['E-mail addresses are not searched, because PRIVACY_EMAIL is drop.', author],
     })
+  await live.define({})
 })
 
 test('no text does harm, and a part of LIKE is a character', async () => {

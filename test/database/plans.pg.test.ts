@@ -41,6 +41,8 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   'items/plan-scopes user_groups': 'As catalog/missing-from-scope.',
   'refresh/delays comment_versions':
     'Changes of the last days in all organizations. Few comments change.',
+  'observed/estimate users': 'Runs once, when migrate stores another PRIVACY_EXCLUDE.',
+
   'refresh/seed annotations': 'Runs once, when continuous refresh is switched on.',
   'refresh/take-hints hints':
     'Contains only threads that a program reported and no worker has polled since.',

@@ -2,6 +2,8 @@ import type { QueryResult } from 'pg'
 import { jobs } from '../../jobs/index.ts'
 import { openApp } from '../../src/worker/app.ts'
 import type { App } from '../../src/worker/app.ts'
+import { setDefinitions } from '../../src/core/database/definitions.ts'
+import type { PrivacyChange } from '../../src/core/database/definitions.ts'
 import { importCatalog } from '../../src/features/catalog/import.ts'
 import { listSource } from '../../src/features/catalog/lines.ts'
 import { openDatabase } from '../../src/core/database/pool.ts'
@@ -51,6 +53,8 @@ export interface Live {
   openWorker(overrides?: Record<string, string>): Promise<LiveWorker>
   /** The rows of a statement. */
   rows(text: string, ...values: unknown[]): Promise<QueryResult['rows']>
+  /** Stores definitions, as `migrate` with these settings does. */
+  define(settings: Record<string, string>): Promise<PrivacyChange[]>
   /** Imports the current catalog of the world. */
   importCatalog(options?: { prune: boolean }): Promise<void>
   /** One complete run with one worker; returns its row of sync.runs. */
@@ -108,6 +112,11 @@ export async function openLive(
   const apps = new Map<App, Store>()
   // Runs without a queue share one instance for each set of settings.
   const direct = new Map<string, App>()
+  const settingsWith = (overrides: Record<string, string>) =>
+    readSettings(
+      { ...environment, ...overrides },
+      { need: ['service', 'database', 'queue'], directory: '/nonexistent' },
+    )
   // Also closes the pool. Otherwise many runs would use up the connections of the server.
   const closeApp = async (app: App): Promise<void> => {
     const store = apps.get(app)
@@ -124,10 +133,7 @@ export async function openLive(
     database,
     environment,
     async openApp(overrides = {}) {
-      const settings = readSettings(
-        { ...environment, ...overrides },
-        { need: ['service', 'database', 'queue'], directory: '/nonexistent' },
-      )
+      const settings = settingsWith(overrides)
       const log = createLog(settings.logLevel)
       const store: Store = {
         databaseUrl: database.url,
@@ -151,6 +157,9 @@ export async function openLive(
     },
     async rows(text, ...values) {
       return (await database.pool.query(text, values)).rows
+    },
+    async define(overrides) {
+      return setDefinitions(database.pool, settingsWith(overrides))
     },
     async importCatalog(importOptions = { prune: false }) {
       await importCatalog(database.pool, listSource('world', catalogLines(world)), importOptions)

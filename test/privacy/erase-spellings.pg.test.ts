@@ -165,6 +165,7 @@ test('a person is found by another spelling of the address', async () => {
 test('with PRIVACY_EMAIL=hash too, a person is erased by the address', async () => {
   say({ commentText: 'zzyzx', from: { name: 'Änna', email: ADDRESS } })
   const settings = { PRIVACY_EMAIL: 'hash' }
+  await live.define(settings)
   await live.run({ settings })
   const request = { email: ADDRESS, organizationId: null, reason: 'a letter' }
   expect(await eraseUser(live.database.pool, request)).toMatchObject({ comments: 1 })

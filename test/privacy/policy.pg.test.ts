@@ -12,6 +12,7 @@ beforeEach(async () => {
 })
 
 async function run(settings: Record<string, string>): Promise<Record<string, unknown>> {
+  await live.define(settings)
   const row = await live.run({ settings })
   expect(row.status).toBe('succeeded')
   return row
@@ -102,13 +103,14 @@ test('records that are rejected keep no address and no undocumented member eithe
   }
   live.world.putThread(place, { live: [...comments, odd as never], deleted })
   const settings = { PRIVACY_EMAIL: 'drop' }
+  await live.define(settings)
   await live.run({ settings })
   const records = await columns<string>('select record from sync.rejected_records')
   expect(records.length).toBeGreaterThan(0)
   expect(records.join()).toContain('odd')
   for (const [table, text] of await textsOf(live.database))
     expect(text, table).not.toContain('@rejected.example')
-  await live.run({ settings: { PRIVACY_EMAIL: 'keep', PRIVACY_RAW: 'drop' } })
+  await run({ PRIVACY_EMAIL: 'keep', PRIVACY_RAW: 'drop' })
   expect((await columns<string>('select record from sync.rejected_records')).at(-1)).not.toContain(
     'contact',
   )

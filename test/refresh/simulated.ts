@@ -304,7 +304,7 @@ function contextOf(
     observed: new ObservedMembers(log),
     itemsInProgress: new Map(),
     drained,
-    rules: new RulesKeeper(pool, { email: 'keep', raw: 'keep' }),
+    rules: new RulesKeeper(pool),
     maxIds: 30,
     shrinkLimit: 0.5,
     heldAcceptAfter: null,

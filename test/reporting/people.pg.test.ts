@@ -40,6 +40,7 @@ beforeEach(async () => {
 })
 
 async function run(settings: Record<string, string> = {}): Promise<string> {
+  await live.define(settings)
   expect((await live.run({ settings }))['status']).toBe('succeeded')
   return (await ask<{ at: string }>('select clock_timestamp()::text as at'))[0]?.at ?? ''
 }

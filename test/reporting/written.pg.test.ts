@@ -246,8 +246,10 @@ const night = Object.assign((...comments: Comment[]) => check(comments, {}), {
 
 async function check(comments: Comment[], settings: Record<string, string>) {
   live.world.putThread(place, { live: comments, deleted: [] })
+  const own = member === undefined ? {} : { COMMENT_WRITTEN_MEMBER: member }
+  await live.define({ ...settings, ...own })
   return live.run({
-    settings: { ...settings, ...(member === undefined ? {} : { COMMENT_WRITTEN_MEMBER: member }) },
+    settings: { ...settings, ...own },
   })
 }
 

@@ -121,7 +121,10 @@ test('each is stored, is put into raw, is changed by itself, and is verified', a
 
 test('all are documented, so that PRIVACY_RAW=drop keeps them', async () => {
   serve(ONE)
-  await live.run({ settings: { PRIVACY_RAW: 'drop' } })
+  const settings = { PRIVACY_RAW: 'drop' }
+  await live.define(settings)
+  await live.run({ settings })
+  await live.define({})
   const row = await stored()
   expect(COLUMNS.filter((name) => row[name] === null)).toEqual(['rest'])
 })

@@ -3,5 +3,6 @@
 -- Params: none.
 -- Never null: freshness_promise_s, change_target_s, written_members_before[].
 select extract(epoch from freshness_promise)::float8 as freshness_promise_s, written_member, written_members_before,
-  report_time_zone, refresh_budget, extract(epoch from change_target)::float8 as change_target_s
+  report_time_zone, privacy_email, privacy_raw, privacy_exclude, refresh_budget,
+  extract(epoch from change_target)::float8 as change_target_s
 from collab_store.definitions

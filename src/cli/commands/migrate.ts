@@ -1,4 +1,6 @@
 import { migrate as migrateTables } from '../../core/database/migrate.ts'
+import type { PrivacyChange } from '../../core/database/definitions.ts'
+import type { Migrated } from '../../core/database/migrate.ts'
 import type { Derived } from '../../core/database/written.ts'
 import { count, counted } from '../../schemas/format.ts'
 import { migrateQueue } from '../../core/queue/backend.ts'
@@ -26,14 +28,18 @@ async function migrateAll(
   try {
     const { databaseUrl, queuePlace } = store
     const onDerived = progressNotes(describeProgress)
-    const { applied, readerRole, derived } = await migrateTables(databaseUrl, settings, {
-      onDerived,
-      signal,
-    })
+    const { applied, readerRole, derived, privacy, rewritten } = await migrateTables(
+      databaseUrl,
+      settings,
+      {
+        onDerived,
+        signal,
+      },
+    )
     await migrateQueue(queuePlace, signal)
     const queue = queuePlace.kind
     if (json) {
-      printJson({ applied, readerRole, queue, derived })
+      printJson({ applied, readerRole, queue, derived, privacy, rewritten })
       return EXIT.done
     }
     print(
@@ -42,6 +48,7 @@ async function migrateAll(
         : `The tables are up to date: ${counted(applied.length, 'migration')} applied (${applied.join(', ')}).`,
     )
     if (derived !== null && derived.comments > 0) print(describeDerived(derived))
+    for (const change of privacy) print(describePrivacy(change, rewritten))
     print(
       queue === 'redis'
         ? 'The queue is in Redis and needs no schema.'
@@ -62,6 +69,17 @@ function describeDerived({ writtenMember, reportTimeZone, comments, changed }: D
   const found = `The written times of stored comments were computed again, with ${by}: ${count(changed)} of ${count(comments)} changed.`
   if (changed === 0) return found
   return `${found} Their changed_at is unchanged, so \`export --since\` omits them: export once without --since. \`changes\`, \`export --state\` and \`export --after\` include them.`
+}
+
+function describePrivacy(
+  { setting, before, now }: PrivacyChange,
+  rewritten: Migrated['rewritten'],
+): string {
+  const change = `${setting} was ${before ?? 'not set'} and is now ${now ?? 'not set'}: workers that are running use it too.`
+  if (setting !== 'PRIVACY_EXCLUDE')
+    return `${change} The next run writes the records that differ again.`
+  const records = rewritten.map((of) => counted(of.records, of.object)).join(' and ')
+  return `${change} The next run writes about ${records || 'no records'} again, estimated from reporting.observed_members.`
 }
 
 function describeProgress(done: number, all: number, changed: number): string {

@@ -17,6 +17,7 @@ import { postgresStore } from '../../core/rate-limit/stores.ts'
 import type { Settings } from '../../settings/table.ts'
 import type { Store } from '../../worker/store.ts'
 import { describeHolder } from '../commands/changes.ts'
+import { checkExcluded } from './check-fields.ts'
 import { checkNotify } from './check-notify.ts'
 import { broken, fail, isAway, next, ok, warn } from './finding.ts'
 import type { Finding } from './finding.ts'
@@ -44,6 +45,7 @@ const BASICS: Checks = {
 const IN_TABLES: Checks = {
   writes,
   definitions: ({ database, settings }) => checkDefinitions(database, settings),
+  'excluded fields': ({ database, settings }) => checkExcluded(database, settings),
   'open problems': openProblems,
   'feed of changes': heldBackFeed,
   notify: ({ database, settings }) => checkNotify(database, settings.notifyUrls ?? []),

@@ -1,11 +1,14 @@
 import { UsageError } from '../../base/errors.ts'
+import { readMemberPath, splitPaths } from '../../base/member-path.ts'
 import { OPERATION_NAMES } from '../../base/operations.ts'
 import { codeOf } from './connection-errors.ts'
 import type { Database } from './pool.ts'
 import type { On } from './statement.ts'
 import { RECENT_S } from './scopes.ts'
+import type { StoredEmails } from './users.ts'
 import * as batches from './statements/batches.ts'
 import * as statements from './statements/definitions.ts'
+import * as observed from './statements/observed.ts'
 import * as refresh from './statements/refresh.ts'
 
 /** Settings that define words of reports. One row of the database has them too, and reports are made by that row. */
@@ -17,6 +20,12 @@ export interface Definitions {
   readonly reportTimeZone?: string | undefined
   /** Calls a second of continuous refresh; left out where there is none. */
   readonly refreshBudget?: number | undefined
+  /** `PRIVACY_EMAIL`; keep when left out. */
+  readonly privacyEmail?: StoredEmails | undefined
+  /** `PRIVACY_RAW`; keep when left out. */
+  readonly privacyRaw?: 'keep' | 'drop' | undefined
+  /** `PRIVACY_EXCLUDE`; left out where there is none. */
+  readonly privacyExclude?: string | undefined
   /** An hour when left out. */
   readonly changeTargetMs?: number | undefined
 }
@@ -48,11 +57,13 @@ export async function requireTimeZone(
 /**
  * Writes the definitions of the settings to the database, for `migrate`. If refresh was off before, finds the threads that
  * changed lately.
+ * @returns what changed of what is stored of records
  * @throws UsageError where the budget cannot keep the promise
  */
-export async function setDefinitions(on: On, ours: Definitions): Promise<void> {
+export async function setDefinitions(on: On, ours: Definitions): Promise<PrivacyChange[]> {
   const { freshnessPromiseMs, commentWrittenMember = null, reportTimeZone = 'UTC' } = ours
   const { refreshBudget = null, changeTargetMs = CHANGE_TARGET_MS } = ours
+  const { privacyEmail = 'keep', privacyRaw = 'keep', privacyExclude = null } = ours
   const before = await statements.read.one(on)
   await statements.set.run(on, {
     freshnessPromiseS: freshnessPromiseMs / 1000,
@@ -60,13 +71,39 @@ export async function setDefinitions(on: On, ours: Definitions): Promise<void> {
     reportTimeZone,
     refreshBudget,
     changeTargetS: changeTargetMs / 1000,
+    privacyEmail,
+    privacyRaw,
+    privacyExclude,
   })
   const isNew =
     before.refreshBudget !== refreshBudget || before.freshnessPromiseS * 1000 !== freshnessPromiseMs
-  if (refreshBudget === null || !isNew) return
-  const fault = await budgetFault(on, { ...ours, refreshBudget })
-  if (fault !== null) throw new UsageError(`${fault} Nothing was changed.`)
-  if (before.refreshBudget === null) await refresh.seed.run(on, { recentS: RECENT_S })
+  if (refreshBudget !== null && isNew) {
+    const fault = await budgetFault(on, { ...ours, refreshBudget })
+    if (fault !== null) throw new UsageError(`${fault} Nothing was changed.`)
+    if (before.refreshBudget === null) await refresh.seed.run(on, { recentS: RECENT_S })
+  }
+  const privacy = [
+    { setting: 'PRIVACY_EMAIL', before: before.privacyEmail, now: privacyEmail },
+    { setting: 'PRIVACY_RAW', before: before.privacyRaw, now: privacyRaw },
+    { setting: 'PRIVACY_EXCLUDE', before: before.privacyExclude, now: privacyExclude },
+  ]
+  return privacy.filter((each) => each.before !== each.now)
+}
+
+/** A setting that changed what is stored of records. */
+export interface PrivacyChange {
+  readonly setting: string
+  readonly before: string | null
+  readonly now: string | null
+}
+
+/** About how many records the next run writes again because PRIVACY_EXCLUDE changed. */
+export async function estimateRewritten(on: On, { before, now }: PrivacyChange) {
+  const [old, current] = [splitPaths(before ?? ''), splitPaths(now ?? '')]
+  const changed = [...old, ...current].filter(
+    (path) => !old.includes(path) || !current.includes(path),
+  )
+  return observed.estimate.all(on, { members: JSON.stringify(changed.map(readMemberPath)) })
 }
 
 /** Why the budget cannot keep the promise over the catalog as it is, with both numbers; null where it can. */
@@ -88,6 +125,7 @@ export async function budgetFault(
 export async function requireDefinitions(database: Database, ours: Definitions): Promise<void> {
   const stored = await statements.read.one(database)
   const { commentWrittenMember, changeTargetMs = CHANGE_TARGET_MS, reportTimeZone = 'UTC' } = ours
+  const { privacyEmail = 'keep', privacyRaw = 'keep' } = ours
   const settings = [
     [
       'FRESHNESS_PROMISE',
@@ -97,6 +135,9 @@ export async function requireDefinitions(database: Database, ours: Definitions):
     ['COMMENT_WRITTEN_MEMBER', commentWrittenMember, stored.writtenMember],
     ['REPORT_TZ', reportTimeZone, stored.reportTimeZone],
     ['REFRESH_BUDGET', ours.refreshBudget, stored.refreshBudget],
+    ['PRIVACY_EMAIL', privacyEmail, stored.privacyEmail],
+    ['PRIVACY_RAW', privacyRaw, stored.privacyRaw],
+    ['PRIVACY_EXCLUDE', ours.privacyExclude, stored.privacyExclude],
     ['CHANGE_TARGET', inUnits(changeTargetMs), inUnits(stored.changeTargetS * 1000)],
   ] as const
   for (const [name, here, there] of settings) {

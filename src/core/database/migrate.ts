@@ -1,13 +1,15 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { EnvironmentError } from '../../base/errors.ts'
-import { requireTimeZone, setDefinitions } from './definitions.ts'
-import type { Definitions } from './definitions.ts'
+import { estimateRewritten, requireTimeZone, setDefinitions } from './definitions.ts'
+import type { Definitions, PrivacyChange } from './definitions.ts'
 import { checkDatabase, codeOf, describeDatabase } from './connection-errors.ts'
 import { openDatabase, retryConflicts, transactionOn } from './pool.ts'
 import type { Client } from './pool.ts'
 import { resetRestored } from './restored.ts'
 import { INSUFFICIENT_PRIVILEGE, MIGRATIONS, readApplied, refuseOthers } from './schema.ts'
+import type { RowOf } from './statement.ts'
+import type { estimate } from './statements/observed.ts'
 import { deriveWritten } from './written.ts'
 import type { Derived, OnDerived } from './written.ts'
 
@@ -19,6 +21,10 @@ export interface Migrated {
   readerRole: { granted: boolean; statements?: string }
   /** What was derived again of stored comments; null if no definition changed that it depends on. */
   derived: Derived | null
+  /** What changed of what is stored of records. */
+  privacy: PrivacyChange[]
+  /** About how many records the next run writes again because PRIVACY_EXCLUDE changed. */
+  rewritten: RowOf<typeof estimate>[]
 }
 
 /**
@@ -54,11 +60,13 @@ export async function migrate(
       const applied = await applyPending(client, before.length === 0).catch((error: unknown) => {
         throw failedMigration(error, describeDatabase(database))
       })
-      if (definitions !== undefined) await setDefinitions(client, definitions)
+      const privacy = definitions === undefined ? [] : await setDefinitions(client, definitions)
+      const exclusion = privacy.find(({ setting }) => setting === 'PRIVACY_EXCLUDE')
+      const rewritten = exclusion === undefined ? [] : await estimateRewritten(client, exclusion)
       await retryConflicts(() => transactionOn(client, () => resetRestored(client)))
       const readerRole = await grantReaderRole(client)
       const derived = await deriveWritten(client, onDerived)
-      return { applied, readerRole, derived }
+      return { applied, readerRole, derived, privacy, rewritten }
     } finally {
       client.release(true)
     }

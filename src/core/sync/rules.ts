@@ -18,17 +18,24 @@ export interface Rules {
   readonly writtenPath: readonly string[] | null
   /** Null where everything may be stored of the organization's records. */
   redact(organizationId: string): Redact | null
+  /** Leaves the fields of `PRIVACY_EXCLUDE` out of redacted items; null where none is to be left out. */
+  readonly leaveOut: Readonly<Record<Operation, ((item: unknown) => unknown) | null>>
   /**
    * What is stored as the digest of a response's bytes, and back. Another policy makes another digest of the same bytes, so
-   * that the next run reads every response again.
+   * that the next run reads every response of the operation again.
    */
-  sealed(bodyDigest: Buffer): Buffer
+  sealed(operation: Operation, bodyDigest: Buffer): Buffer
 }
 
 /** What a claim saw of erasures and definitions. */
 export type SeenByClaim = Pick<
   RowOf<typeof claim>,
-  'lastErasure' | 'writtenMember' | 'reportTimeZone'
+  | 'lastErasure'
+  | 'writtenMember'
+  | 'reportTimeZone'
+  | 'privacyEmail'
+  | 'privacyRaw'
+  | 'privacyExclude'
 >
 
 /** Makes the rules of claims; `src/features/privacy` does. */

@@ -1,5 +1,6 @@
 import { isObject } from '../../base/json.ts'
 import type { Log } from '../../base/log.ts'
+import { pathName } from '../../base/member-path.ts'
 import { OPERATION_NAMES, OPERATIONS } from '../../base/operations.ts'
 import { codeOf, isDataFault } from '../../core/database/connection-errors.ts'
 import { savepoint } from '../../core/database/pool.ts'
@@ -211,8 +212,7 @@ export class ObservedMembers implements RecordObserver {
 
 /** Escapes names that have a meaning in paths. */
 function nameOf(name: string): string {
-  if (name === '*' || name === '[]') return JSON.stringify(name)
-  return name.length > NAME_UNITS_MAX || !isStorable(name) ? '…' : name
+  return name.length > NAME_UNITS_MAX || !isStorable(name) ? '…' : pathName(name)
 }
 
 function typeOf(value: unknown): number {

@@ -1,22 +1,23 @@
 import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
+import { OPERATIONS } from '../../base/operations.ts'
+import type { Operation } from '../../base/operations.ts'
 import type { Database } from '../../core/database/pool.ts'
 import type { On } from '../../core/database/statement.ts'
+import * as definitions from '../../core/database/statements/definitions.ts'
 import * as stored from '../../core/database/statements/privacy.ts'
-import type { StoredEmails } from '../../core/database/users.ts'
 import { zoneDays } from '../../core/database/comment-rows.ts'
 import type { Redact, Rules, RulesSource, SeenByClaim } from '../../core/sync/rules.ts'
 import { withoutTooDeep } from '../../base/json.ts'
+import { readMemberPath, splitPaths } from '../../base/member-path.ts'
+import { leavingOut } from './leave-out.ts'
 import { erasedIn, hashEmail } from './people.ts'
 import type { ErasedPeople } from './people.ts'
 import { redactString } from './redact-text.ts'
 import { redactComment, redactRow, redactUser } from './redact.ts'
 
-/** The settings `PRIVACY_EMAIL` and `PRIVACY_RAW`. */
-export interface PrivacyPolicy {
-  readonly email: StoredEmails
-  readonly raw: 'keep' | 'drop'
-}
+/** The settings `PRIVACY_EMAIL`, `PRIVACY_RAW` and `PRIVACY_EXCLUDE`, as the database has them. */
+type PrivacyPolicy = Pick<SeenByClaim, 'privacyEmail' | 'privacyRaw' | 'privacyExclude'>
 
 /**
  * Makes the rules of claims. A claim keeps its rules until its end: an erasure (erase/claim-batches.sql) and a change of the
@@ -24,42 +25,48 @@ export interface PrivacyPolicy {
  */
 export class RulesKeeper implements RulesSource {
   readonly #database: Database
-  readonly #policy: PrivacyPolicy
   #last: { readonly seen: SeenByClaim; readonly rules: Rules } | null = null
 
-  constructor(database: Database, policy: PrivacyPolicy) {
+  constructor(database: Database) {
     this.#database = database
-    this.#policy = policy
   }
 
   /** The rules of a claim. Reads the database only if the erasures or definitions changed since the claim before. */
-  async of({ lastErasure, writtenMember, reportTimeZone }: SeenByClaim): Promise<Rules> {
-    const seen = { lastErasure, writtenMember, reportTimeZone }
+  async of(claim: SeenByClaim): Promise<Rules> {
+    const { lastErasure, writtenMember, reportTimeZone } = claim
+    const { privacyEmail, privacyRaw, privacyExclude } = claim
+    const policy = { privacyEmail, privacyRaw, privacyExclude }
+    const seen = { lastErasure, writtenMember, reportTimeZone, ...policy }
     if (this.#last === null || !isDeepStrictEqual(seen, this.#last.seen))
       this.#last = { seen, rules: await this.#read(seen) }
     return this.#last.rules
   }
 
   /** The current rules, in UTC, for records that are compared and not stored. */
-  now(): Promise<Rules> {
-    return this.#read({ lastErasure: 0, writtenMember: null, reportTimeZone: 'UTC' })
+  async now(): Promise<Rules> {
+    const policy = await definitions.read.one(this.#database)
+    return this.#read({ ...policy, lastErasure: 0, writtenMember: null, reportTimeZone: 'UTC' })
   }
 
-  async #read({ lastErasure, writtenMember, reportTimeZone }: SeenByClaim): Promise<Rules> {
-    const policy = this.#policy
-    const isPlain = policy.email === 'keep' && policy.raw === 'keep'
+  async #read(seen: SeenByClaim): Promise<Rules> {
+    const { lastErasure, writtenMember, reportTimeZone, privacyExclude } = seen
+    const isPlain = seen.privacyEmail === 'keep' && seen.privacyRaw === 'keep'
     const erasures = lastErasure === null ? [] : await stored.erasures.all(this.#database)
     const keepsAll = isPlain && erasures.length === 0
     const salt = keepsAll ? null : (await stored.salt.one(this.#database)).salt
     return Object.freeze({
-      emails: policy.email,
+      emails: seen.privacyEmail,
       days: await zoneDays(this.#database, reportTimeZone),
       writtenPath: writtenMember?.split('.') ?? null,
-      sealed: maskOf(policy),
+      leaveOut: {
+        comments: leavingOut(privacyExclude, OPERATIONS.comments.record),
+        users: leavingOut(privacyExclude, OPERATIONS.users.record),
+      },
+      sealed: maskOf(seen),
       redact: onceEach((organizationId): Redact | null => {
         if (salt === null) return null
         const erased = erasedIn(salt, erasures, organizationId)
-        return erased === null && isPlain ? null : redactBy(policy, salt, erased)
+        return erased === null && isPlain ? null : redactBy(seen, salt, erased)
       }),
     })
   }
@@ -95,7 +102,8 @@ function redactBy(policy: PrivacyPolicy, salt: Buffer, erased: ErasedPeople | nu
     hash: (email: string) => (email.trim() === '' ? email : hashEmail(salt, email)),
     drop: () => null,
   }
-  const redaction = { email: emails[policy.email], keepsUnknown: policy.raw === 'keep', erased }
+  const { privacyEmail, privacyRaw } = policy
+  const redaction = { email: emails[privacyEmail], keepsUnknown: privacyRaw === 'keep', erased }
   return {
     users: (item) => redactUser(withoutTooDeep(item), redaction),
     comments: (item) => redactComment(withoutTooDeep(item), redaction),
@@ -108,8 +116,21 @@ function redactBy(policy: PrivacyPolicy, salt: Buffer, erased: ErasedPeople | nu
  * Inverts some bits of a digest, and restores them when it is applied again; none if everything is stored. The first number
  * changes with what redact.ts leaves out, so that every response is read again.
  */
-function maskOf({ email, raw }: PrivacyPolicy): (digest: Buffer) => Buffer {
-  if (email === 'keep' && raw === 'keep') return (digest) => digest
-  const mask = createHash('sha256').update(`2: email ${email}, raw ${raw}`).digest()
-  return (digest) => Buffer.from(digest.map((byte, place) => byte ^ (mask[place] as number)))
+function maskOf({ privacyEmail, privacyRaw, privacyExclude }: PrivacyPolicy): Rules['sealed'] {
+  const policy = `2: email ${privacyEmail}, raw ${privacyRaw}`
+  const ofOperation = (operation: Operation): Buffer | null => {
+    const own = splitPaths(privacyExclude ?? '').filter(
+      (path) => readMemberPath(path)?.object === OPERATIONS[operation].record,
+    )
+    if (own.length === 0 && privacyEmail === 'keep' && privacyRaw === 'keep') return null
+    const text = own.length === 0 ? policy : `${policy}, without ${own.join(' ')}`
+    return createHash('sha256').update(text).digest()
+  }
+  const masks = { comments: ofOperation('comments'), users: ofOperation('users') }
+  return (operation, digest) => {
+    const mask = masks[operation]
+    return mask === null
+      ? digest
+      : Buffer.from(digest.map((byte, at) => byte ^ (mask[at] as number)))
+  }
 }

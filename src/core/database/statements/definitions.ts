@@ -15,12 +15,15 @@ export const read = new Statement<
     writtenMember: string | null
     writtenMembersBefore: readonly string[] | null
     reportTimeZone: string
+    privacyEmail: 'keep' | 'hash' | 'drop'
+    privacyRaw: 'keep' | 'drop'
+    privacyExclude: string | null
     refreshBudget: number | null
     changeTargetS: number
   }
 >('definitions/read', {
   columns:
-    'freshnessPromiseS writtenMember writtenMembersBefore reportTimeZone refreshBudget changeTargetS',
+    'freshnessPromiseS writtenMember writtenMembersBefore reportTimeZone privacyEmail privacyRaw privacyExclude refreshBudget changeTargetS',
   neverNull: 'freshnessPromiseS changeTargetS',
 })
 
@@ -39,7 +42,7 @@ export const setSchedule = new Statement<
   isPrepared: true,
 })
 
-/** Stores the definitions from the settings. If the field with the writing time or the time zone of days changes, responses in progress are discarded and fetched again, and stored comments have to be recomputed. */
+/** Stores the definitions from the settings. If the field with the writing time, the time zone of days, or what is not stored changes, responses in progress are discarded and fetched again. After the first two, stored comments have to be recomputed. */
 export const set = new Statement<
   {
     freshnessPromiseS: number
@@ -47,10 +50,14 @@ export const set = new Statement<
     reportTimeZone: string
     refreshBudget: number | null
     changeTargetS: number
+    privacyEmail: string
+    privacyRaw: string
+    privacyExclude: string | null
   },
   null
 >('definitions/set', {
-  parameters: 'freshnessPromiseS writtenMember reportTimeZone refreshBudget changeTargetS',
+  parameters:
+    'freshnessPromiseS writtenMember reportTimeZone refreshBudget changeTargetS privacyEmail privacyRaw privacyExclude',
 })
 
 /** The time in a time zone; fails for one that PostgreSQL does not know. */

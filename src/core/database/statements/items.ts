@@ -7,7 +7,7 @@ export const anyPending = new Statement<{ runId: string }, { pending: boolean }>
   { parameters: 'runId', columns: 'pending', neverNull: 'pending', isPrepared: true },
 )
 
-/** Claims an item for a worker; no row if it is done already, so that a job delivered twice is processed once. Bit n of only_scopes is '1' if scope n is to be fetched (null: all), of done_scopes if it is committed already (null: none). batch_key, operation and batch_xmin are null for paging items. If the batch's row has changed at the first commit, another claim has written meanwhile, possibly an earlier one, and it is unknown whose responses are older; claim_no becomes the batch's version with that commit. A later erasure than last_erasure, or a change of written_member or report_time_zone, also writes to the batch. None of the item's responses is older than claimed_at; rows written under this claim are dated at. is_checked is true if another run claimed the whole batch after this one was requested, and finished it: its scopes without a check of their own count as checked. A check in the future is from before the clock was set back. */
+/** Claims an item for a worker; no row if it is done already, so that a job delivered twice is processed once. Bit n of only_scopes is '1' if scope n is to be fetched (null: all), of done_scopes if it is committed already (null: none). batch_key, operation and batch_xmin are null for paging items. If the batch's row has changed at the first commit, another claim has written meanwhile, possibly an earlier one, and it is unknown whose responses are older; claim_no becomes the batch's version with that commit. A later erasure than last_erasure, or a change of written_member, report_time_zone or a column of privacy, also writes to the batch. None of the item's responses is older than claimed_at; rows written under this claim are dated at. is_checked is true if another run claimed the whole batch after this one was requested, and finished it: its scopes without a check of their own count as checked. A check in the future is from before the clock was set back. */
 export const claim = new Statement<
   { runId: string; itemId: number; workerId: string; isAgain: boolean },
   {
@@ -23,6 +23,9 @@ export const claim = new Statement<
     lastErasure: number | null
     writtenMember: string | null
     reportTimeZone: string
+    privacyEmail: 'keep' | 'hash' | 'drop'
+    privacyRaw: 'keep' | 'drop'
+    privacyExclude: string | null
     runStatus: 'queued' | 'running' | 'succeeded' | 'partial' | 'failed' | 'cancelled'
     scope: unknown
     stopping: 'failed' | 'cancelled' | null
@@ -34,7 +37,7 @@ export const claim = new Statement<
 >('items/claim', {
   parameters: 'runId itemId workerId isAgain',
   columns:
-    'kind batchKey round attempts onlyScopes doneScopes operation batchXmin isChecked lastErasure writtenMember reportTimeZone runStatus scope stopping trigger claimNo claimedAt at',
+    'kind batchKey round attempts onlyScopes doneScopes operation batchXmin isChecked lastErasure writtenMember reportTimeZone privacyEmail privacyRaw privacyExclude runStatus scope stopping trigger claimNo claimedAt at',
   neverNull: 'isChecked claimNo claimedAt at reportTimeZone',
   isPrepared: true,
 })

@@ -12,6 +12,16 @@ export const count = new Statement<
   null
 >('observed/count', { parameters: 'objects records members' })
 
+/** About how many stored records have one of some fields, by the share of the records read that had them. */
+export const estimate = new Statement<
+  { members: string },
+  { object: 'comment' | 'user'; records: number }
+>('observed/estimate', {
+  parameters: 'members',
+  columns: 'object records',
+  neverNull: 'object records',
+})
+
 /** Whether the caller is the one transaction that may write observed members. */
 export const lock = new Statement<null, { isLocked: boolean }>('observed/lock', {
   columns: 'isLocked',

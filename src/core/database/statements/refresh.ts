@@ -61,9 +61,13 @@ export const claim = new Statement<
     lastErasure: number | null
     writtenMember: string | null
     reportTimeZone: string
+    privacyEmail: 'keep' | 'hash' | 'drop'
+    privacyRaw: 'keep' | 'drop'
+    privacyExclude: string | null
   }
 >('refresh/claim', {
-  columns: 'claimNo lastErasure writtenMember reportTimeZone',
+  columns:
+    'claimNo lastErasure writtenMember reportTimeZone privacyEmail privacyRaw privacyExclude',
   neverNull: 'claimNo reportTimeZone',
   isPrepared: true,
 })

@@ -32,11 +32,11 @@ export async function fetchListing<O extends Operation>(
   filter: Filters[O],
   records: Pick<Records<never, never>, 'addAll'>,
 ): Promise<{ readonly bodyDigest: Buffer; readonly isPage: boolean } | null> {
-  const known = scope.bodyDigest && { knownDigest: rules.sealed(scope.bodyDigest) }
+  const known = scope.bodyDigest && { knownDigest: rules.sealed(operation, scope.bodyDigest) }
   const response = await collabApi.get(operation, filter, { ...call, ...known })
   if (response.status === 'unchanged') return null
   records.addAll(response)
-  return { bodyDigest: rules.sealed(response.digest), isPage: response.paged }
+  return { bodyDigest: rules.sealed(operation, response.digest), isPage: response.paged }
 }
 
 /** The result of a response that is the one that is stored. */

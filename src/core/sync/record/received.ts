@@ -27,20 +27,26 @@ export class Received {
   readonly #data: readonly unknown[]
   readonly #dataText: string
   readonly #redact: RedactItem
+  readonly #asStored: RedactItem
   readonly #rejects: Reject[]
   #texts: readonly ValueInText[] | null = null
   #holdsLongNumber: boolean | null = null
 
-  /** @param rejects gets what cannot be stored as received */
+  /**
+   * @param rejects gets what cannot be stored as received
+   * @param asStored as `redact`, and leaves out the fields of `PRIVACY_EXCLUDE` too
+   */
   constructor(
     { data, dataText }: Pick<DataResponse, 'data' | 'dataText'>,
     redact: RedactItem = null,
     rejects: Reject[] = [],
+    asStored = redact,
   ) {
     this.length = data.length
     this.#data = data
     this.#dataText = dataText
     this.#redact = redact
+    this.#asStored = asStored
     this.#rejects = rejects
   }
 
@@ -50,7 +56,7 @@ export class Received {
   }
 
   /**
-   * The item as it may be stored.
+   * The item as it may be stored, with the fields of `PRIVACY_EXCLUDE`.
    * @throws RecordLimitError
    */
   read(): unknown {
@@ -66,7 +72,7 @@ export class Received {
   /** The JSON text of an item as it may be stored, with every digit of its numbers. */
   text(index = this.index): string {
     const text = this.#receivedText(index)
-    return this.#redact === null ? text : redactText(text, this.#redact)
+    return this.#asStored === null ? text : redactText(text, this.#asStored)
   }
 
   /** The text where it may hold a number that a double cannot; null where `read` gives every digit. */

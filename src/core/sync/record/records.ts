@@ -51,7 +51,7 @@ export const TOO_LONG_ID = `userId is longer than ${ID_BYTES_MAX.toLocaleString(
 
 /** What reading records depends on. */
 export interface Reading {
-  readonly rules: Pick<Rules, 'redact' | 'writtenPath'>
+  readonly rules: Pick<Rules, 'redact' | 'leaveOut' | 'writtenPath'>
   /** Left out where nothing is stored. */
   readonly observed?: Pick<RecordObserver, 'see'>
   /** Whether the text of each record is kept. */
@@ -72,13 +72,20 @@ export class Records<Id extends string | number, R extends ReadRecord> {
   readonly texts: Map<Id, string> | undefined
   readonly #reader: RecordReader<Id, R>
   readonly #redact: RedactItem
+  readonly #leaveOut: RedactItem
+  readonly #asStored: RedactItem
   readonly #writtenPath: readonly string[] | null
   readonly #observed: Pick<RecordObserver, 'see'> | undefined
 
   constructor(reader: RecordReader<Id, R>, organizationId: string, reading: Reading) {
     const { rules, observed, keepsTexts } = reading
     this.#reader = reader
-    this.#redact = rules.redact(organizationId)?.[reader.operation] ?? null
+    const redact = rules.redact(organizationId)?.[reader.operation] ?? null
+    const leaveOut = rules.leaveOut[reader.operation]
+    this.#redact = redact
+    this.#leaveOut = leaveOut
+    this.#asStored =
+      redact === null || leaveOut === null ? (leaveOut ?? redact) : (item) => leaveOut(redact(item))
     this.#writtenPath = rules.writtenPath
     this.#observed = observed
     this.texts = keepsTexts ? new Map() : undefined
@@ -96,7 +103,7 @@ export class Records<Id extends string | number, R extends ReadRecord> {
 
   /** The items of a response, for `add`. */
   open(response: DataResponse): Received {
-    return new Received(response, this.#redact, this.rejects)
+    return new Received(response, this.#redact, this.rejects, this.#asStored)
   }
 
   /** Reads one item. If that fails, only this item is rejected. */
@@ -105,8 +112,10 @@ export class Records<Id extends string | number, R extends ReadRecord> {
     const before = this.rejects.length
     let id: Id | null = null
     try {
-      const item = received.read()
-      this.#observed?.see(OPERATIONS[reader.operation].record, item)
+      const read = received.read()
+      // Before fields are left out, which would else be reported as absent.
+      this.#observed?.see(OPERATIONS[reader.operation].record, read)
+      const item = this.#leaveOut === null ? read : this.#leaveOut(read)
       const fault = reader.keyFault(item)
       if (fault !== null) {
         if (fault !== TOO_LONG_ID) this.nameless += 1
