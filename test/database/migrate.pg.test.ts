@@ -23,6 +23,8 @@ test('the first migrate applies every migration, the second none', async () => {
     applied: [],
     readerRole: { granted: true },
     derived: null,
+    privacy: [],
+    rewritten: [],
   })
   await requireSchema(database.pool)
 })
