@@ -44,7 +44,7 @@ export const RunChangesPageSchema = pageSchema(RunChangeSchema)
     counts: z
       .array(z.object({ ...kind, count: z.number() }))
       .describe(
-        'All changes of the run, whatever the request selects. What the run changed twice counts twice. Comments and removals equal the counts of `Run`; its `usersWritten` also counts users of whom only internal columns changed.',
+        'Counts of all changes of the run, also if the request selects some of them. If the run changed a comment or user twice, it counts twice. Comments and removals equal the counts of `Run`. `usersWritten` of `Run` also counts users of whom only internal columns changed.',
       ),
     prunedBefore: z
       .date()

@@ -114,7 +114,9 @@ describe('the pace', async () => {
     expect(await collabSync.getPace()).toMatchObject({ callsPerSecond: 12.5, lowestRateLimit: 10 })
     for (const callsPerSecond of [0, -1, NaN])
       await expect(collabSync.setPace({ callsPerSecond })).rejects.toThrow('callsPerSecond')
-    expect(await collabSync.setPace({ callsPerSecond: null })).toMatchObject(none.pause ?? {})
+    expect(await collabSync.setPace({ callsPerSecond: null })).toMatchObject({
+      callsPerSecond: null,
+    })
     await collabSync.setPace({ callsPerSecond: null })
     expect(await actions()).toEqual([
       { action: 'pace_set', target: 'none', reason: null },
@@ -133,7 +135,7 @@ describe('the pace', async () => {
     const until = inMs(7_200_000)
     const { pause } = await collabSync.pause({ until })
     expect(pause).toMatchObject({ since: first.pause?.since, by: 'a test', reason: null })
-    expect(Math.abs(Number(pause?.until) - Date.parse(until))).toBeLessThan(60_000)
+    expect(Number(pause?.until)).toBeGreaterThan(Number(first.pause?.until))
     expect((await collabSync.resume()).pause).toBeNull()
     await collabSync.resume()
     expect((await actions()).slice(0, 3)).toMatchObject([

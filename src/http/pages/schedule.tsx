@@ -105,7 +105,7 @@ export const SCHEDULE_ACTIONS: Actions = {
         sentences: [
           cron === null
             ? 'It is removed already.'
-            : `No run starts by itself any more. The form below keeps ${cron} (${timeZone}).`,
+            : `No run starts by itself any more. The schedule page keeps ${cron} (${timeZone}), so that you can set it again.`,
         ],
         words: 'Remove the schedule',
         isDanger: true,
