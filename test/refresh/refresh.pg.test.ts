@@ -4,6 +4,7 @@ import { removeFromCatalog } from '../../src/features/catalog/change.ts'
 import { importCatalog } from '../../src/features/catalog/import.ts'
 import { listSource } from '../../src/features/catalog/lines.ts'
 import { setDefinitions } from '../../src/core/database/definitions.ts'
+import { migrate } from '../../src/core/database/migrate.ts'
 import * as refresh from '../../src/core/database/statements/refresh.ts'
 import * as scopes from '../../src/core/database/statements/scopes.ts'
 import { places } from '../../src/demo/catalog.ts'
@@ -569,9 +570,12 @@ async function importLines({ database }: Live, count: number, documentId: string
 
 test('a promise that the budget cannot keep is refused with both numbers, and nothing is changed', async () => {
   const it = await opened()
+  const stored = () => it.rows('select * from collab_store.definitions')
+  const before = await stored()
   await expect(
-    setDefinitions(it.pool, { freshnessPromiseMs: 60_000, refreshBudget: 0.5 }),
+    migrate(it.database.url, { freshnessPromiseMs: 60_000, refreshBudget: 0.5 }),
   ).rejects.toThrow(
     /FRESHNESS_PROMISE=1m for \d+ scopes needs a REFRESH_BUDGET of [\d.]+ calls a second, and it is 0\.5\./,
   )
+  expect(await stored()).toEqual(before)
 })

@@ -55,8 +55,8 @@ export async function requireTimeZone(
 }
 
 /**
- * Writes the definitions of the settings to the database, for `migrate`. If refresh was off before, finds the threads that
- * changed lately.
+ * Writes the definitions of the settings to the database, for `migrate`, in the transaction of the caller. If refresh was off
+ * before, finds the threads that changed lately.
  * @returns what changed of what is stored of records
  * @throws UsageError where the budget cannot keep the promise
  */
@@ -79,7 +79,7 @@ export async function setDefinitions(on: On, ours: Definitions): Promise<Privacy
     before.refreshBudget !== refreshBudget || before.freshnessPromiseS * 1000 !== freshnessPromiseMs
   if (refreshBudget !== null && isNew) {
     const fault = await budgetFault(on, { ...ours, refreshBudget })
-    if (fault !== null) throw new UsageError(`${fault} Nothing was changed.`)
+    if (fault !== null) throw new UsageError(`${fault} The database keeps its earlier values.`)
     if (before.refreshBudget === null) await refresh.seed.run(on, { recentS: RECENT_S })
   }
   const privacy = [

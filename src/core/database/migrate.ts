@@ -60,7 +60,10 @@ export async function migrate(
       const applied = await applyPending(client, before.length === 0).catch((error: unknown) => {
         throw failedMigration(error, describeDatabase(database))
       })
-      const privacy = definitions === undefined ? [] : await setDefinitions(client, definitions)
+      const privacy =
+        definitions === undefined
+          ? []
+          : await transactionOn(client, () => setDefinitions(client, definitions))
       const exclusion = privacy.find(({ setting }) => setting === 'PRIVACY_EXCLUDE')
       const rewritten = exclusion === undefined ? [] : await estimateRewritten(client, exclusion)
       await retryConflicts(() => transactionOn(client, () => resetRestored(client)))
