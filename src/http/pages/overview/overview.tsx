@@ -29,15 +29,18 @@ export function overviewRoutes(app: FastifyInstance, context: PageContext): void
 
 async function overview({ collabSync, database }: PageContext): Promise<ComponentChildren> {
   const newestNightly = await pages.newestNightly.first(database)
-  const [nightly, schedule, freshness, attention, nights, complete, pace] = await Promise.all([
-    newestNightly === undefined ? null : collabSync.getRun(newestNightly.runId),
-    collabSync.getSchedule(),
-    scopes.freshness.one(database),
-    readAttention(database),
-    pages.nights.all(database),
-    pages.completeUpTo.first(database),
-    collabSync.getPace(),
-  ])
+  const [nightly, schedule, freshness, attention, nights, days, complete, pace] = await Promise.all(
+    [
+      newestNightly === undefined ? null : collabSync.getRun(newestNightly.runId),
+      collabSync.getSchedule(),
+      scopes.freshness.one(database),
+      readAttention(database),
+      pages.nights.all(database),
+      pages.days.all(database),
+      pages.completeUpTo.first(database),
+      collabSync.getPace(),
+    ],
+  )
   return (
     <>
       <div class="pair">
@@ -51,21 +54,43 @@ async function overview({ collabSync, database }: PageContext): Promise<Componen
       <MemberChanges
         changes={await observed.recent.all(database, { limit: MEMBER_CHANGES_SHOWN })}
       />
-      <Card title={nights.length === 0 ? 'The last 30 days' : 'The last nights'}>
-        {nights.length > 0 && <Nights nights={nights} />}
-        <details id="days" open={nights.length === 0}>
-          <summary>Runs and changed comments by day</summary>
-          <Table
-            caption="Runs and changed comments by day, the newest first"
-            isTitled
-            rows={await pages.days.all(database)}
-            columns={DAY_COLUMNS}
-          />
-        </details>
-      </Card>
+      <NightsAndDays nights={nights} days={sinceFirstActivity(days)} />
       <PaceCard pace={pace} />
     </>
   )
+}
+
+/** The last nights as a picture, and the last days as a table, which is open while the schedule has started no run. */
+function NightsAndDays({
+  nights,
+  days,
+}: {
+  nights: readonly RowOf<typeof pages.nights>[]
+  days: readonly RowOf<typeof pages.days>[]
+}) {
+  if (nights.length === 0 && days.length === 0) return null
+  return (
+    <Card title={nights.length === 0 ? 'The last 30 days' : 'The last nights'}>
+      {nights.length > 0 && <Nights nights={nights} />}
+      <details id="days" open={nights.length === 0}>
+        <summary>Runs and changed comments by day</summary>
+        <Table
+          caption="Runs and changed comments by day, the newest first"
+          isTitled
+          rows={days}
+          columns={DAY_COLUMNS}
+        />
+      </details>
+    </Card>
+  )
+}
+
+/** The days without those before the first that has a run or a comment. */
+function sinceFirstActivity(days: readonly RowOf<typeof pages.days>[]) {
+  const first = days.findLastIndex(
+    ({ runs, comments, edits, deletions }) => runs + comments + edits + deletions > 0,
+  )
+  return days.slice(0, first + 1)
 }
 
 /** The titles for the newest nightly run, by status. */
