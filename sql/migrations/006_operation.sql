@@ -64,6 +64,18 @@ comment on column sync.pauses.paused_until is 'When it ends, or when a user ende
 comment on column sync.pauses.paused_by is 'Who last ordered it, as in sync.actions.';
 comment on column sync.pauses.reason is 'Reason that was given; null if none was.';
 
+create view sync.current_pause as
+select * from sync.pauses
+where paused_until > now()
+order by pause_id desc
+limit 1;
+comment on view sync.current_pause is 'The pause of all calls that lasts; no row without one.';
+comment on column sync.current_pause.pause_id is 'As in sync.pauses.';
+comment on column sync.current_pause.paused_at is 'As in sync.pauses.';
+comment on column sync.current_pause.paused_until is 'As in sync.pauses.';
+comment on column sync.current_pause.paused_by is 'As in sync.pauses.';
+comment on column sync.current_pause.reason is 'As in sync.pauses.';
+
 create table sync.access_tokens (
   token_id bigint generated always as identity primary key,
   created_at timestamptz not null default now(),

@@ -269,9 +269,8 @@ union all
 select 'paused_by_person', 'low', null, 1, p.paused_at, p.paused_at,
   'The calls to the service are paused until ' || to_char(p.paused_until at time zone d.schedule_time_zone, 'YYYY-MM-DD HH24:MI') || ' (' || d.schedule_time_zone || ').',
   '`collab-sync resume` ends the pause.', '/#calls', 'By ' || p.paused_by || coalesce(': ' || p.reason, '.'), null
-from sync.pauses p
+from sync.current_pause p
 cross join collab_store.definitions d
-where p.paused_until > now()
 union all
 select 'lock_wait', 'medium', null, waits, since, latest,
   format('A statement of %s waits for %s.', waiting, lock)

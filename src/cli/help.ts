@@ -253,7 +253,7 @@ Example:
   },
   prune: {
     summary: 'delete old history and runs',
-    text: `Deletes data that ended before a time: superseded versions of comments and people, past memberships, the feed of changes, finished runs with their items, failures, rejected records and resolved holds, and the actions of users. Current rows stay, including deleted comments. It works in small steps: syncs continue, and you can stop and repeat it.`,
+    text: `Deletes data that ended before a time: superseded versions of comments and people, past memberships, the feed of changes, finished runs with their items, failures, rejected records and resolved holds, pauses of the calls, and the actions of users. Current rows stay, including deleted comments. It works in small steps: syncs continue, and you can stop and repeat it.`,
   },
   demo: {
     summary: 'run a complete example on this machine',
@@ -288,7 +288,7 @@ Exit codes: 0 success, 1 failed, 2 wrong lines or usage, 3 the import is held. W
     text: `Loads the rows of CATALOG_SQL, your query on CATALOG_DATABASE_URL, as each nightly run does at its start.`,
   },
   'catalog show': {
-    text: `Counts the organizations, documents, annotations and user groups of the catalog, and lists the last imports and what a held one lacks; or shows whether one of them is active.`,
+    text: `Counts the organizations, documents, annotations and user groups of the catalog, says how many calls a run of everything makes, and lists the last imports and what a held one lacks; or shows whether one of them is active.`,
   },
   'catalog add': {
     text: `Adds an organization, document, annotation or user groups of one organization. You can repeat it safely.`,

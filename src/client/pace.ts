@@ -46,7 +46,8 @@ export async function setPace(parts: PaceParts, given: NewPace): Promise<Pace> {
  * @throws UsageError for an end that is in the past or more than 24 hours away
  */
 export async function pauseCalls({ database, by }: PaceParts, given: NewPause): Promise<Pace> {
-  const { until, reason = null } = checked(NewPauseSchema, given, '')
+  const { until: end, reason = null } = checked(NewPauseSchema, given, '')
+  const until = new Date(end)
   const forMs = until.getTime() - Date.now()
   if (forMs <= 0) throw new UsageError(`until must be in the future; ${time(until)} is past.`)
   if (forMs > PAUSE_MAX_MS) throw new UsageError('A pause lasts at most 24 hours.')

@@ -368,15 +368,11 @@ export const FOUND_COLUMNS: Columns<Found> = [
 export function factsOfPace({ callsPerSecond, lowestRateLimit, setAt, setBy, pause }: Pace): Facts {
   return [
     ['calls', pause === null ? 'not paused' : { words: ['paused until', pause.until] }],
-    ...(pause === null
-      ? []
-      : ([
-          ['paused by', pause.by],
-          ['since', pause.since],
-          ['reason', pause.reason],
-        ] as const)),
+    ['paused by', pause && pause.by],
+    ['since', pause && pause.since],
+    ['reason', pause && pause.reason],
     ['pace', callsPerSecond === null ? 'none' : `${callsPerSecond} calls a second`],
-    ...(setAt === null ? [] : [['set by', { words: [setBy ?? 'a user', setAt] }] as const]),
+    ['set by', setAt && { words: [setBy ?? 'a user', setAt] }],
     ['SYNC_RATE_LIMIT', lowestRateLimit === null ? 'none' : `${lowestRateLimit} calls a second`],
   ]
 }

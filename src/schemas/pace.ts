@@ -25,13 +25,12 @@ export const NewPauseSchema = z
         offset: true,
         error: 'must be a time such as 2026-01-31T10:00:00Z or 2026-01-31T10:00:00+01:00',
       })
-      .transform((text) => new Date(text))
       .describe('When it ends: in the future, and within 24 hours.'),
     reason: text.max(1000).optional().describe('The reason; stored with the pause.'),
   })
   .meta({ id: 'NewPause' })
 
-export type NewPause = z.input<typeof NewPauseSchema>
+export type NewPause = z.output<typeof NewPauseSchema>
 
 export const PaceSchema = z
   .object({

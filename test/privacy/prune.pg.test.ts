@@ -122,3 +122,28 @@ test('what users did is deleted by its age, but stays with a run that is kept an
     'young',
   ])
 })
+
+test('pauses that ended before the time are deleted, and stored nights keep their status', async () => {
+  const run = await settledRun(420)
+  await held(run, null)
+  await database.pool.query(
+    `update sync.runs set trigger = 'schedule';
+    insert into sync.nightly_due
+    select now() - make_interval(days => n) - interval '1 second' from unnest(array[450, 420, 399]) n;
+    insert into sync.pauses (paused_by, paused_at, paused_until)
+    select n, now() - begun, now() - ended
+    from (values
+      ('before a deleted night', interval '450 days 1 hour', interval '449 days 20 hours'),
+      ('before a night with a run', interval '420 days 1 hour', interval '419 days 20 hours'),
+      ('before a night without a run', interval '400 days 1 hour', interval '398 days 20 hours'),
+      ('lasts', interval '401 days', interval '-1 hour')) p (n, begun, ended)`,
+  )
+  const nights = `select array_agg(status order by due_at) from reporting.nightly`
+  expect(await one(nights)).toEqual(['paused', 'succeeded', 'paused'])
+  expect(await prune(database.pool, before)).toMatchObject({ nightlyDue: 1, pauses: 2 })
+  expect(await one(nights)).toEqual(['succeeded', 'paused'])
+  expect(await one(`select array_agg(paused_by order by paused_by) from sync.pauses`)).toEqual([
+    'before a night without a run',
+    'lasts',
+  ])
+})

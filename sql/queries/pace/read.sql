@@ -8,6 +8,4 @@ select c.calls_per_second, c.set_at, a.by as set_by,
 from (select) only_row
 left join sync.pace c on true
 left join sync.actions a on a.at = c.set_at and a.action = 'pace_set'
-left join lateral (
-  select * from sync.pauses where paused_until > now() order by pause_id desc limit 1
-) p on true
+left join sync.current_pause p on true

@@ -19,9 +19,7 @@ with alive as (
   group by rate_limit
 )
 select l.rate_limit, l.worker_ids, (select calls_per_second from sync.pace) as pace, p.paused_at, p.paused_until,
-  p.paused_by, p.reason as pause_reason, extract(epoch from p.paused_until - now())::float8 * 1000 as pause_ms
+  p.paused_by, p.reason, extract(epoch from p.paused_until - now())::float8 * 1000 as pause_ms
 from limits l
-left join lateral (
-  select * from sync.pauses where paused_until > now() order by pause_id desc limit 1
-) p on true
+left join sync.current_pause p on true
 order by l.rate_limit nulls last

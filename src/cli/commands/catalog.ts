@@ -16,7 +16,9 @@ import type { Column, Columns } from '../../schemas/columns.ts'
 import type { PageRequest } from '../../schemas/page.ts'
 import { readPage } from '../../client/listings.ts'
 import type { Store } from '../../worker/store.ts'
+import type { Settings } from '../../settings/table.ts'
 import { EXIT } from '../exit.ts'
+import { describeFullRun } from '../full-run.ts'
 import { heading, note, print, printJson, progressNotes } from '../output.ts'
 import { table } from '../table.ts'
 import { withTables } from '../with-store.ts'
@@ -38,25 +40,28 @@ export async function catalogImport(
 ): Promise<number> {
   if (options.acceptAll && !prune)
     throw new UsageError('--accept-all needs --prune: without it, nothing is deactivated.')
-  return withTables({ name: 'catalog import', creates: !options.dryRun }, (store) => {
-    if (file === '-' && process.stdin.isTTY) note('Reading catalog lines; end them with Ctrl-D.')
-    const source = fileSource(file)
-    return load(store, source, options, (known) =>
-      importCatalog(store.database, source, { prune, ...known }),
-    )
-  })
+  return withTables(
+    { name: 'catalog import', creates: !options.dryRun },
+    ({ database }, { settings }) => {
+      if (file === '-' && process.stdin.isTTY) note('Reading catalog lines; end them with Ctrl-D.')
+      const source = fileSource(file)
+      return load({ database, settings }, source, options, (known) =>
+        importCatalog(database, source, { prune, ...known }),
+      )
+    },
+  )
 }
 
 /** `collab-sync catalog refresh`. */
 export async function catalogRefresh({ prune, ...options }: LoadOptions): Promise<number> {
   const need = ['database', 'catalog'] as const
   const command = { name: 'catalog refresh', need, creates: !options.dryRun }
-  return withTables(command, (store, { settings }) => {
-    const url = settings.catalogDatabaseUrl ?? store.databaseUrl
+  return withTables(command, ({ database, databaseUrl }, { settings }) => {
+    const url = settings.catalogDatabaseUrl ?? databaseUrl
     const query = { url, text: settings.catalogSql ?? '' }
     const prunes = prune ?? settings.catalogPrune
-    return load(store, CATALOG_SQL, options, (known) =>
-      refreshCatalog(store.database, query, { prune: prunes, ...known }),
+    return load({ database, settings }, CATALOG_SQL, options, (known) =>
+      refreshCatalog(database, query, { prune: prunes, ...known }),
     )
   })
 }
@@ -66,7 +71,7 @@ export async function catalogShow({
   json,
   ...request
 }: PageRequest & { json?: boolean }): Promise<number> {
-  return withTables({ name: 'catalog show' }, async ({ database }) => {
+  return withTables({ name: 'catalog show' }, async ({ database }, { settings }) => {
     const size = await countCatalog(database)
     const imports = await catalog.recentImports.all(database, { limit: IMPORTS_SHOWN })
     const lacking = await readPage(request, {
@@ -83,6 +88,8 @@ export async function catalogShow({
     if (size.active.organizations === 0)
       return print('The catalog is empty. Fill it with: collab-sync catalog import FILE.')
     print(table(sizeColumns(size), KINDS))
+    const fullRun = await describeFullRun(database, settings)
+    if (fullRun !== null) print(`\n${fullRun}`)
     if (imports.length > 0) print(`${heading('Imports')}\n${table(IMPORT_COLUMNS, imports)}`)
     if (items.length > 0)
       print(
@@ -105,7 +112,7 @@ interface LoadOptions {
 
 /** @returns exit code 3 if the import is held, or would be */
 async function load(
-  { database }: Store,
+  { database, settings }: Pick<Store, 'database'> & { readonly settings: Settings },
   source: Pick<CatalogSource, 'name' | 'unit'>,
   { acceptAll = false, dryRun = false, json }: LoadOptions,
   work: (known: Omit<ImportOptions, 'prune'>) => Promise<CatalogImport>,
@@ -122,7 +129,10 @@ async function load(
   else {
     if (done.held === null || dryRun) print(describeImport(source, imported))
     if (done.held !== null) print(describeHeld(source.name, done.held, dryRun))
-    if (dryRun) print('\nNothing was changed: --dry-run.')
+    const after = dryRun
+      ? 'Nothing was changed: --dry-run.'
+      : await describeFullRun(database, settings)
+    if (after !== null) print(`\n${after}`)
   }
   return done.held === null ? EXIT.done : EXIT.partial
 }

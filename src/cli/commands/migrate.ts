@@ -28,20 +28,14 @@ async function migrateAll(
   try {
     const { databaseUrl, queuePlace } = store
     const onDerived = progressNotes(describeProgress)
-    const { applied, readerRole, derived, privacy, rewritten } = await migrateTables(
-      databaseUrl,
-      settings,
-      {
-        onDerived,
-        signal,
-      },
-    )
+    const migrated = await migrateTables(databaseUrl, settings, { onDerived, signal })
     await migrateQueue(queuePlace, signal)
     const queue = queuePlace.kind
     if (json) {
-      printJson({ applied, readerRole, queue, derived, privacy, rewritten })
+      printJson({ ...migrated, queue })
       return EXIT.done
     }
+    const { applied, readerRole, derived, privacy, rewritten } = migrated
     print(
       applied.length === 0
         ? 'The tables are up to date.'

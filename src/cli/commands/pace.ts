@@ -28,9 +28,9 @@ export async function pause(
   if (length === undefined && end === undefined)
     throw new UsageError('pause needs --for TIME or --until TIME.')
   const forMs = checked(duration.optional(), length, '--for')
-  const until = forMs === undefined ? end : new Date(Date.now() + forMs).toISOString()
-  checked(NewPauseSchema.shape.until, until, '--until')
-  return onPace(options, (parts) => pauseCalls(parts, { until: until as string, reason }))
+  const given = forMs === undefined ? end : new Date(Date.now() + forMs).toISOString()
+  const until = checked(NewPauseSchema.shape.until, given, '--until')
+  return onPace(options, (parts) => pauseCalls(parts, { until, reason }))
 }
 
 /** `collab-sync resume`. */

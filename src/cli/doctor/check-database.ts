@@ -17,7 +17,8 @@ import { postgresStore } from '../../core/rate-limit/stores.ts'
 import type { Settings } from '../../settings/table.ts'
 import type { Store } from '../../worker/store.ts'
 import { describeHolder } from '../commands/changes.ts'
-import { checkExcluded } from './check-fields.ts'
+import { describeFullRun } from '../full-run.ts'
+import { checkExcluded, checkWrittenMember } from './check-fields.ts'
 import { checkNotify } from './check-notify.ts'
 import { broken, fail, isAway, next, ok, warn } from './finding.ts'
 import type { Finding } from './finding.ts'
@@ -46,6 +47,8 @@ const IN_TABLES: Checks = {
   writes,
   definitions: ({ database, settings }) => checkDefinitions(database, settings),
   'excluded fields': ({ database, settings }) => checkExcluded(database, settings),
+  'written time': ({ database, settings }) => checkWrittenMember(database, settings),
+  'full run': fullRun,
   'open problems': openProblems,
   'feed of changes': heldBackFeed,
   notify: ({ database, settings }) => checkNotify(database, settings.notifyUrls ?? []),
@@ -220,6 +223,11 @@ async function openProblems({ database }: Opened): Promise<Finding[]> {
       const isHere = fix.includes('collab-sync doctor')
       return warn(kind.replaceAll('_', ' '), found, isHere ? 'fix the problem that it names' : fix)
     })
+}
+
+async function fullRun({ database, settings }: Opened): Promise<Finding[]> {
+  const described = await describeFullRun(database, settings)
+  return described === null ? [] : [ok('full run', described)]
 }
 
 /** Most younger transactions end soon. */

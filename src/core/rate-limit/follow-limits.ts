@@ -3,6 +3,7 @@ import type { On, RowOf } from '../database/statement.ts'
 import * as workers from '../database/statements/workers.ts'
 import type { Log } from '../../base/log.ts'
 import type { RateLimiter } from './limiter.ts'
+import { pauseOf } from './pace.ts'
 
 const NAMES_SHOWN = 3
 
@@ -32,11 +33,14 @@ export function followLimits(
   return async (on) => {
     const fetching = { deadAfterS: DEAD_AFTER_S, own, name: 'this process' }
     const limits = await workers.rateLimits.all(on, fetching)
-    const { rateLimit: lowest = null, pace = null, ...first } = limits[0] ?? {}
+    const [first] = limits
+    // There is always a row: this process has one, or its limit is that of a worker.
+    if (first === undefined) return
+    const { rateLimit: lowest, pace, pauseMs } = first
     limiter.isPace = pace !== null && (lowest === null || pace < lowest)
     limiter.callsPerSecond = limiter.isPace ? pace : lowest
     const pause = pauseOf(first)
-    limiter.operatorPause.apply(pause)
+    limiter.operatorPause.apply(pause && { ...pause, ms: pauseMs ?? 0 })
     if (isPaused !== (pause !== null))
       log.warn(pause ?? {}, pause === null ? 'the calls are resumed' : 'the calls are paused')
     isPaused = pause !== null
@@ -46,15 +50,4 @@ export function followLimits(
     if (limits.length < 2) log.info({ lowest }, 'SYNC_RATE_LIMIT no longer differs')
     else log.warn({ lowest }, describeDiffering(limits))
   }
-}
-
-function pauseOf({
-  pausedAt,
-  pausedUntil,
-  pausedBy,
-  pauseReason: reason = null,
-  pauseMs,
-}: Partial<RowOf<typeof workers.rateLimits>>) {
-  if (!pausedAt || !pausedUntil || !pausedBy || !pauseMs) return null
-  return { since: pausedAt, until: pausedUntil, by: pausedBy, reason, ms: pauseMs }
 }

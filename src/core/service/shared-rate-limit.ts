@@ -1,12 +1,8 @@
+import type { Pace } from '../../schemas/pace.ts'
 import type { Priority } from './wait-line.ts'
 
 /** A pause of all calls that an operator ordered. */
-export interface OperatorPause {
-  readonly since: Date
-  readonly until: Date
-  readonly by: string
-  readonly reason: string | null
-}
+export type OperatorPause = Readonly<NonNullable<Pace['pause']>>
 
 /** Durations, in milliseconds. */
 export interface RateLimitSnapshot {

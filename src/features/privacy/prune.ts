@@ -21,6 +21,7 @@ const TABLES = {
   // Each run looks for items, also among those that were just deleted: tens of thousands in a large catalog.
   runs: ['sync.runs', statements.runs, 1],
   nightlyDue: ['sync.nightly_due', statements.nightlyDue],
+  pauses: ['sync.pauses', statements.pauses],
   actions: ['sync.actions', statements.actions],
 } as const
 
@@ -29,8 +30,9 @@ const BLOCKS_A_STEP = 512
 
 /**
  * Deletes history that ended before a time: superseded versions of comments and users, past memberships, the feed of changes,
- * imports of the catalog, actions, finished runs with their items, and due times of nightly runs. Each step is a transaction
- * of its own, so that syncs continue beside it, and it can be stopped and repeated at any point. Current rows are never deleted.
+ * imports of the catalog, actions, finished runs with their items, due times of nightly runs, and pauses of the calls. Each step
+ * is a transaction of its own, so that syncs continue beside it, and it can be stopped and repeated at any point. Current rows
+ * are never deleted.
  */
 export async function prune(
   database: Database,

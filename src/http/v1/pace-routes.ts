@@ -31,11 +31,7 @@ export function paceRoutes(app: V1App, { collabSync }: V1Options): void {
       body: NewPauseSchema,
       response: PaceSchema,
     }),
-    async (request, reply) => {
-      const { until, reason } = request.body
-      const pause = { until: until.toISOString(), reason }
-      return reply.send(await collabSync.as(request.by).pause(pause))
-    },
+    async (request, reply) => reply.send(await collabSync.as(request.by).pause(request.body)),
   )
   app.delete(
     '/pace/pause',

@@ -46,6 +46,16 @@ export const read = new Statement<
   neverNull: 'deleted',
 })
 
+/** The fields without a column of the comments with the newest last_updated. Fields that are large even when compressed are null. */
+export const sampleFields = new Statement<
+  { limit: number },
+  { lastUpdated: Date; rest: string | null }
+>('comments/sample-fields', {
+  parameters: 'limit',
+  columns: 'lastUpdated rest',
+  neverNull: 'lastUpdated',
+})
+
 /** Updates stored comments, live or deleted. The old version is kept if the content changed or the comment is restored; a change of only the author's name or of an undocumented field creates no version. No version ends before it began, even if the clock was set back. The first change of lastUpdated stores the first one in the row, because versions are pruned. */
 export const update = new Statement<
   {

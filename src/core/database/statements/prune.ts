@@ -56,6 +56,12 @@ export const pastMemberships = new Statement<
   null
 >('prune/past-memberships', { parameters: 'before firstBlock endBlock' })
 
+/** Deletes pauses that ended before a time from some blocks of the table, after due times of the nightly run were deleted. A due time that is kept is later than the pause or has a run, so that reporting.nightly stays as it is. */
+export const pauses = new Statement<{ before: Date; firstBlock: number; endBlock: number }, null>(
+  'prune/pauses',
+  { parameters: 'before firstBlock endBlock' },
+)
+
 /** Deletes records that were rejected and last received before a time from some blocks of the table. */
 export const rejectedRecords = new Statement<
   { before: Date; firstBlock: number; endBlock: number },

@@ -52,12 +52,12 @@ export const rateLimits = new Statement<
     pausedAt: Date | null
     pausedUntil: Date | null
     pausedBy: string | null
-    pauseReason: string | null
+    reason: string | null
     pauseMs: number | null
   }
 >('workers/rate-limits', {
   parameters: 'deadAfterS own name',
-  columns: 'rateLimit workerIds pace pausedAt pausedUntil pausedBy pauseReason pauseMs',
+  columns: 'rateLimit workerIds pace pausedAt pausedUntil pausedBy reason pauseMs',
   neverNull: 'workerIds',
   isPrepared: true,
 })
