@@ -45,6 +45,8 @@ const PEOPLE = COMMENT_PEOPLE.map(({ member: holder }) => {
     holder,
     columns,
     userColumns: memberColumns(USER_COLUMN_LIST, '', `${holder}: `),
+    /** For each column, where a user has its value: -1 for the user id. */
+    sources: columns.map(({ index, member }) => ({ index, of: USER_MEMBERS.indexOf(member) })),
     /** Where a user has what these columns do not. */
     others: USER_MEMBERS.flatMap((member, index) => (known.has(member) ? [] : [index])),
   }
@@ -80,7 +82,7 @@ function readComment(
  * @returns the person as a user of the organization; null where the member names none
  */
 function readPerson(
-  { holder, columns, userColumns, others }: (typeof PEOPLE)[number],
+  { holder, columns, userColumns, sources, others }: (typeof PEOPLE)[number],
   item: Json,
   texts: (string | null)[],
   rest: Json,
@@ -99,10 +101,9 @@ function readPerson(
     return null
   }
   const user = readUser(summary as Json, received, userColumns, holder)
-  for (const { index, member } of columns)
-    texts[index] =
-      member === 'userId' ? user.userId : (user.texts[USER_MEMBERS.indexOf(member)] ?? null)
-  if (others.some((index) => user.texts[index] !== null)) rest[holder] = summary
+  for (const { index, of } of sources)
+    texts[index] = of < 0 ? user.userId : (user.texts[of] ?? null)
+  for (const index of others) if (user.texts[index] !== null) rest[holder] = summary
   return user
 }
 
