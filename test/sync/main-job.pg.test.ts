@@ -24,7 +24,7 @@ function scopeOfUser() {
   return { organizationIds: [organizationId], userIds: [user?.userId] }
 }
 
-test('a run of some users fetches them by their IDs and touches no membership', async () => {
+test('a run of some users fetches them by their IDs, touches no membership and is no check of the listing', async () => {
   const scope = scopeOfUser()
   const {
     organizationIds: [organizationId],
@@ -36,6 +36,8 @@ test('a run of some users fetches them by their IDs and touches no membership', 
   expect(live.standIn.calls.log.map(({ data }) => data)).toEqual([{ organizationId, userIds }])
   const rows = await live.rows('select user_id, listed from collab.users')
   expect(rows).toEqual([{ user_id: userIds[0], listed: false }])
+  const checked = 'select from collab_store.checks where checked_at is not null'
+  expect(await live.rows(checked)).toEqual([])
 })
 
 test('a user whom a run of some users of a document changed is compared with the next listing, even one of the same bytes', async () => {
