@@ -54,6 +54,22 @@ test('a user whom a run of some users of a document changed is compared with the
   await expectTablesEqual(live.database, live.world)
 })
 
+test('a comment that a run of some comments changed is compared with the next listing, even one of the same bytes', async () => {
+  const place = busyPlace(live.world, 1, 1)
+  const { live: [comment, ...others] = [], deleted = [] } = live.world.thread(place) ?? {}
+  if (comment === undefined) throw new Error('The world has no such comment.')
+  await live.run()
+  live.world.putThread(place, {
+    live: [{ ...comment, status: 'for a moment' }, ...others],
+    deleted,
+  })
+  const scope = { ...scopeOf(place), commentIds: [comment.commentId] }
+  expect(await live.run({ scope })).toMatchObject({ status: 'succeeded', comments_written: 1 })
+  live.world.putThread(place, { live: [comment, ...others], deleted })
+  expect(await live.run()).toMatchObject({ status: 'succeeded', comments_written: 1 })
+  await expectTablesEqual(live.database, live.world)
+})
+
 test('a full run makes the tables equal to what the service serves, by documented calls only', async () => {
   live.standIn.calls.reset()
   const run = await live.run()
