@@ -81,7 +81,7 @@ describe('excluded fields', () => {
     expect([...members.keys()]).toEqual(expect.arrayContaining(paths))
   })
 
-  test('of rows that are stored leave with the next run, and return when the setting is removed', async () => {
+  test('of rows that are stored leave with the next run, and return when a path or the setting is removed', async () => {
     await live.define({})
     sign('one')
     await run({})
@@ -98,6 +98,10 @@ describe('excluded fields', () => {
     })
     expect(await run()).toMatchObject({ records_updated: expect.any(Number) })
     expect((await stored()).map(({ raw }) => raw).join()).not.toContain('sig=')
+    const fewer = { PRIVACY_EXCLUDE: 'comment.sent user.photoUrl' }
+    await live.define(fewer)
+    await run(fewer)
+    expect((await stored()).map(({ raw }) => raw).join()).toContain('sig=')
     await live.define({})
     await run({})
     expect((await stored()).map(({ raw }) => raw)).toEqual(before)
