@@ -10,7 +10,7 @@ import { endDirectly } from '../helpers/direct-run.ts'
 import { expectTablesEqual, rowsTouched } from '../helpers/expect-equal.ts'
 import { openLive } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
-import { busyPlace, scopeOf } from '../helpers/places.ts'
+import { busyPlace, busyPlaces, scopeOf } from '../helpers/places.ts'
 
 /** What runs write, one after another over the same tables: each test begins with what those before it left. */
 
@@ -55,7 +55,7 @@ test('a user whom a run of some users of a document changed is compared with the
 })
 
 test('a comment that a run of some comments changed is compared with the next listing, even one of the same bytes', async () => {
-  const place = busyPlace(live.world, 1, 1)
+  const place = busyPlaces(live.world, 1, 1).at(-1) as Place
   const { live: [comment, ...others] = [], deleted = [] } = live.world.thread(place) ?? {}
   if (comment === undefined) throw new Error('The world has no such comment.')
   await live.run()
