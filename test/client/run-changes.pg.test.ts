@@ -266,6 +266,13 @@ test('a removal that was held and accepted later is not listed, and the run says
   expect(await read(held)).toMatchObject({ counts: [], removalsAccepted: 0 })
   const decision = { resolution: 'accepted', by: 'ann', reason: null } as const
   const choice = { runId: held.run_id }
+  const [{ id }] = await live.rows('select max(held_id)::int as id from sync.held')
+  await decideHeld(
+    { database: database.pool },
+    { heldId: id },
+    { ...decision, resolution: 'refused' },
+  )
+  expect(await read(held)).toMatchObject({ removalsAccepted: 0 })
   const { listings } = await decideHeld({ database: database.pool }, choice, decision)
   expect(await read(held)).toMatchObject({ counts: [], items: [], removalsAccepted: listings })
   const note = `A user accepted ${listings} held removals of this run later.`

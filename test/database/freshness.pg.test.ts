@@ -3,6 +3,8 @@ import { requireDefinitions, setDefinitions } from '../../src/core/database/defi
 import { migrate } from '../../src/core/database/migrate.ts'
 import * as definitions from '../../src/core/database/statements/definitions.ts'
 import { UsageError } from '../../src/base/errors.ts'
+import { importCatalog } from '../../src/features/catalog/import.ts'
+import { listSource } from '../../src/features/catalog/lines.ts'
 import { createTestDatabase } from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'
 
@@ -40,6 +42,25 @@ describe('the promise', () => {
     const expected = countedBack(rows[0].now, hours * HOUR_MS, days, zone)
     expect(Math.abs(rows[0].at.getTime() - expected)).toBeLessThan(2 * STEP_MS)
   })
+
+  test.each([
+    [25, 0],
+    [27, 1],
+  ])(
+    'a scope that was never checked and has failed for %i hours is overdue after 26: %i',
+    async (hours, overdue) => {
+      await setDefinitions(database.pool, { freshnessPromiseMs: 26 * HOUR_MS })
+      await database.pool.query(`update collab_store.definitions set days_without_run = '{}'`)
+      const source = listSource('test', [{ organizationId: 'o' }])
+      await importCatalog(database.pool, source, { prune: null })
+      await database.pool.query(
+        `update collab_store.listings set own_checked_at = '-infinity', failing_since = now() - make_interval(hours => $1)`,
+        [hours],
+      )
+      const { rows } = await database.pool.query('select from collab_store.checks where is_overdue')
+      expect(rows).toHaveLength(overdue)
+    },
+  )
 
   test('is what migrate was given, and a process with another one says both', async () => {
     const ours = { freshnessPromiseMs: 75_000 }

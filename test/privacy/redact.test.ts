@@ -320,6 +320,10 @@ test.each<[of: object, redacted: object]>([
     { ...STATE, from: { id: ID } },
     { ...STATE, from: { id: PSEUDONYM } },
   ],
+  [
+    { ...STATE, status: `closed by ${ADDRESS}`, from: { userId: ID } },
+    { ...STATE, status: `closed by ${HASH}`, from: { userId: PSEUDONYM } },
+  ],
   // A state that is no text may hold words.
   [
     { ...STATE, status: { by: NAME }, type: 3, lastUpdated: [NAME], from: { userId: ID } },

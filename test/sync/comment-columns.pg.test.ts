@@ -45,6 +45,7 @@ const CHANGES: Record<CommentColumn, Partial<Comment>> = {
 }
 const MEMBERS = COMMENT_COLUMN_LIST.map(({ name }) => name)
 const COLUMNS = COMMENT_COLUMN_LIST.map(({ column }) => column)
+const SHOWN = COLUMNS.filter((name) => name !== 'rest')
 
 /** What is ours of a row: keys, times of checks, versions. */
 const OURS =
@@ -74,7 +75,7 @@ test('the table has these columns, and collab.comments shows them', async () => 
   const stored = rows.flatMap(({ name, shown }) => (shown ? [] : [name]))
   const shown = rows.flatMap(({ name, shown }) => (shown ? [name] : []))
   expect(stored.sort()).toEqual([...COLUMNS, ...OURS.split(' ')].sort())
-  expect(shown).toEqual(expect.arrayContaining(COLUMNS.filter((name) => name !== 'rest')))
+  expect(shown).toEqual(expect.arrayContaining(SHOWN))
 })
 
 test('types, nullability, versions and comments of columns are those of src/base/columns.ts', async () => {
@@ -113,6 +114,10 @@ test('each is stored, is put into raw, is changed by itself, and is verified', a
   expect(row['raw']).toEqual(ONE)
   serve(...MEMBERS.map((member, index) => ({ ...ONE, ...CHANGES[member], commentId: index + 1 })))
   await live.run()
+  // Each column now differs from its neighbours in one comment.
+  expect(await live.rows(`select ${SHOWN} from collab.comments order by comment_id`)).toEqual(
+    await live.rows(`select ${SHOWN} from collab_store.comments order by comment_id`),
+  )
   serve(...MEMBERS.map((_, index) => ({ ...ONE, commentId: index + 1 })))
   expect(await differences()).toEqual(COLUMNS.toSorted())
   await live.run()

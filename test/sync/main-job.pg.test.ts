@@ -10,7 +10,7 @@ import { endDirectly } from '../helpers/direct-run.ts'
 import { expectTablesEqual, rowsTouched } from '../helpers/expect-equal.ts'
 import { openLive } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
-import { busyPlace, scopeOf } from '../helpers/places.ts'
+import { busyPlace, busyPlaces, scopeOf } from '../helpers/places.ts'
 
 /** What runs write, one after another over the same tables: each test begins with what those before it left. */
 
@@ -24,7 +24,7 @@ function scopeOfUser() {
   return { organizationIds: [organizationId], userIds: [user?.userId] }
 }
 
-test('a run of some users fetches them by their IDs and touches no membership', async () => {
+test('a run of some users fetches them by their IDs, touches no membership and is no check of the listing', async () => {
   const scope = scopeOfUser()
   const {
     organizationIds: [organizationId],
@@ -36,6 +36,8 @@ test('a run of some users fetches them by their IDs and touches no membership', 
   expect(live.standIn.calls.log.map(({ data }) => data)).toEqual([{ organizationId, userIds }])
   const rows = await live.rows('select user_id, listed from collab.users')
   expect(rows).toEqual([{ user_id: userIds[0], listed: false }])
+  const checked = 'select from collab_store.checks where checked_at is not null'
+  expect(await live.rows(checked)).toEqual([])
 })
 
 test('a user whom a run of some users of a document changed is compared with the next listing, even one of the same bytes', async () => {
@@ -49,6 +51,22 @@ test('a user whom a run of some users of a document changed is compared with the
   expect(await live.run({ scope })).toMatchObject({ status: 'succeeded', users_written: 1 })
   live.world.putUser(organizationId, user)
   expect(await live.run()).toMatchObject({ status: 'succeeded', users_written: 1 })
+  await expectTablesEqual(live.database, live.world)
+})
+
+test('a comment that a run of some comments changed is compared with the next listing, even one of the same bytes', async () => {
+  const place = busyPlaces(live.world, 1, 1).at(-1) as Place
+  const { live: [comment, ...others] = [], deleted = [] } = live.world.thread(place) ?? {}
+  if (comment === undefined) throw new Error('The world has no such comment.')
+  await live.run()
+  live.world.putThread(place, {
+    live: [{ ...comment, status: 'for a moment' }, ...others],
+    deleted,
+  })
+  const scope = { ...scopeOf(place), commentIds: [comment.commentId] }
+  expect(await live.run({ scope })).toMatchObject({ status: 'succeeded', comments_written: 1 })
+  live.world.putThread(place, { live: [comment, ...others], deleted })
+  expect(await live.run()).toMatchObject({ status: 'succeeded', comments_written: 1 })
   await expectTablesEqual(live.database, live.world)
 })
 

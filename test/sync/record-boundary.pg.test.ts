@@ -251,6 +251,29 @@ describe('what no limit knows', () => {
     expect(await statusOf(await program.run())).toMatchObject({ scopes_failed: 0, scopes_held: 1 })
   })
 
+  test('an item that a listing of the same users has as well is rejected each night', async () => {
+    const users = ['u1', 'u2', 'u3'].map((id) => `{"userId":"${id}"}`)
+    for (const [items, rejected] of [
+      [users, 0],
+      [[...users, '7'], 1],
+      [[...users, '7'], 1],
+    ] as const) {
+      bodies.set(USERS, listing(...items))
+      expect(await statusOf(await program.run())).toMatchObject({ records_rejected: rejected })
+    }
+  })
+
+  test('a listing with a field of paging beside it removes nobody without approval', async () => {
+    const users = ['u1', 'u2', 'u3'].map((id) => `{"userId":"${id}"}`)
+    bodies.set(USERS, listing(...users))
+    await program.run()
+    bodies.set(USERS, listing(...users.slice(1)).replace('"data"', '"nextPageToken":"x","data"'))
+    expect(await statusOf(await program.run())).toMatchObject({ scopes_failed: 0, scopes_held: 1 })
+    bodies.set(USERS, listing(...users.slice(1)))
+    expect(await statusOf(await program.run())).toMatchObject({ scopes_failed: 0, scopes_held: 0 })
+    expect(await ask('select from collab.users where listed')).toHaveLength(2)
+  })
+
   test('an item that is tried in vain again and again is given up, though calls were counted for it', async () => {
     await ask(`create function sync.no_table() returns trigger language plpgsql as $$
       begin raise undefined_table; end $$;
