@@ -25,3 +25,12 @@ export const DEFAULT_TYPES: readonly string[] = [
 
 /** The types that a receiver can name in `#events=`. */
 export const TYPES: readonly string[] = [...DEFAULT_TYPES, 'run.finished']
+
+/** An address of NOTIFY_URL. */
+export interface ReceiverAddress {
+  readonly shape: 'json' | 'slack' | 'teams' | 'heartbeat'
+  /** A secret: anyone who knows it can post there. */
+  readonly url: string
+  /** The types of `#events=`; undefined without it. */
+  readonly events?: readonly string[]
+}

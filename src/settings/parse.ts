@@ -6,6 +6,7 @@ import type { Operation } from '../base/operations.ts'
 import { isDocumented, readMemberPath, splitPaths } from '../base/member-path.ts'
 import { isThisMachine } from '../base/this-machine.ts'
 import { TYPES } from '../schemas/notification-type.ts'
+import type { ReceiverAddress } from '../schemas/notification-type.ts'
 
 /**
  * Parsers of the text of a setting, as zod types. Every message follows the setting's name
@@ -229,17 +230,11 @@ export const duration: z.ZodType<number, string> = parser(
 
 const RECEIVER = /^(?:(slack|teams|heartbeat)\+)?(https?:\/\/[^\s#]+)(?:#events=([^\s#]*))?$/i
 
-interface ReceiverText {
-  readonly shape: 'json' | 'slack' | 'teams' | 'heartbeat'
-  readonly url: string
-  readonly events?: readonly string[]
-}
-
 /**
  * Addresses separated by spaces or line breaks. The prefix of each selects the format of its messages, and `#events=` their
  * types.
  */
-export const receivers: z.ZodType<ReceiverText[], string> = z.string().transform((text, context) =>
+export const receivers: z.ZodType<ReceiverAddress[], string> = z.string().transform((text, context) =>
   text.split(/\s+/).map((each) => {
     const read = readReceiver(each)
     if (typeof read !== 'string') return read
@@ -249,12 +244,12 @@ export const receivers: z.ZodType<ReceiverText[], string> = z.string().transform
 )
 
 /** @returns what is wrong, for a text that is no receiver */
-function readReceiver(text: string): ReceiverText | string {
+function readReceiver(text: string): ReceiverAddress | string {
   const [, prefix = 'json', url = '', listed] = RECEIVER.exec(text) ?? []
   if (!URL.canParse(url) || hasCredentials(url))
     return 'must be addresses with spaces between, each starting with https:// or http:// (after slack+, teams+ or heartbeat+ for these), without a user name or password, and without a fragment other than #events='
   const { href, protocol, hostname } = new URL(url)
-  const shape = prefix.toLowerCase() as ReceiverText['shape']
+  const shape = prefix.toLowerCase() as ReceiverAddress['shape']
   if (shape === 'heartbeat') {
     if (protocol === 'http:' && !isThisMachine(hostname))
       return 'must have heartbeat+https:// for a heartbeat that is not on this machine'

@@ -1,9 +1,8 @@
 import { describeMemberChange } from '../../schemas/member-change.ts'
 import { count, counted, describeCounts, duration, time } from '../../schemas/format.ts'
-import type { ATTENTION } from '../../schemas/notification-type.ts'
+import type { ATTENTION, ReceiverAddress } from '../../schemas/notification-type.ts'
 import { printable } from '../../base/printable.ts'
 import type { FinishedRun, Notification } from './notification.ts'
-import type { ReceiverAddress } from './post.ts'
 
 export interface Message {
   /** One or more sentences. */
@@ -137,7 +136,7 @@ function pageOf(notification: Notification): string {
 }
 
 /**
- * The JSON body for a receiver of this shape; null for a heartbeat.
+ * The JSON body for a receiver of this shape.
  * - `json`: `{ id, type, timestamp, data: { text, action, url, … } }`, the structure that Standard Webhooks recommends, with
  *   the notification's own members in `data`;
  * - `slack`: an incoming webhook's `text`, without mark-up but a link;
@@ -145,16 +144,14 @@ function pageOf(notification: Notification): string {
  * @param publicUrl HTTP_PUBLIC_URL; without it, there is no link
  */
 export function bodyFor(
-  shape: ReceiverAddress['shape'],
+  shape: Exclude<ReceiverAddress['shape'], 'heartbeat'>,
   notificationId: string,
   notification: Notification,
   publicUrl?: string,
-): string | null {
+): string {
   const message = describeNotification(notification)
   const url = publicUrl === undefined ? null : publicUrl + pageOf(notification)
   switch (shape) {
-    case 'heartbeat':
-      return null
     case 'json': {
       const { kind, at, ...rest } = notification
       const { text, action } = message

@@ -2,11 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import * as z from 'zod'
 import { savepoint, transaction } from '../../core/database/pool.ts'
 import type { Client, Database } from '../../core/database/pool.ts'
-import type { RowOf } from '../../core/database/statement.ts'
 import * as notify from '../../core/database/statements/notify.ts'
 import { describeRequest } from '../../schemas/format.ts'
 import { MemberChangeSchema } from '../../schemas/member-change.ts'
 import { ATTENTION } from '../../schemas/notification-type.ts'
+import type { ReceiverAddress } from '../../schemas/notification-type.ts'
 import { StoredScopeSchema } from '../../schemas/scope.ts'
 import { every } from '../../base/every.ts'
 import type { Log } from '../../base/log.ts'
@@ -14,7 +14,7 @@ import { bodyFor } from './message.ts'
 import { Facts } from './notification.ts'
 import type { Notification } from './notification.ts'
 import { failing, PostError, postMessage, receiversOf } from './post.ts'
-import type { Receiver, ReceiverAddress } from './post.ts'
+import type { Receiver } from './post.ts'
 
 /** Longer than all attempts of one delivery, so that it expires only if the process died. */
 const LEASE_S = 90
@@ -154,9 +154,11 @@ export class Notifier {
       return true
     }
     try {
-      const body = bodyFor(receiver.shape, id, notification, publicUrl)
+      const { shape } = receiver
+      const isPing = shape === 'heartbeat'
+      const body = isPing ? null : bodyFor(shape, id, notification, publicUrl)
       const isFailure = 'status' in notification && /^(failed|cancelled)$/.test(notification.status)
-      const to = receiver.shape === 'heartbeat' && isFailure ? failing(receiver) : receiver
+      const to = isPing && isFailure ? failing(receiver) : receiver
       await postMessage(to, { id, body }, { secret, signal })
     } catch (error) {
       if (!(error instanceof PostError)) throw error

@@ -5,6 +5,7 @@ import type { EnvHttpProxyAgent, Response } from 'undici'
 import { UsageError } from '../../base/errors.ts'
 import { hasProxy, openProxies } from '../../base/proxy.ts'
 import { DEFAULT_TYPES } from '../../schemas/notification-type.ts'
+import type { ReceiverAddress } from '../../schemas/notification-type.ts'
 
 /** Time limit of one request. */
 const CALL_MS = 10_000
@@ -142,15 +143,6 @@ function networkProblem(error: unknown): string {
   if (error.name === 'TimeoutError') return `no response in ${CALL_MS / 1000} s`
   const code = (error.cause as { code?: unknown } | undefined)?.code
   return typeof code === 'string' ? `no connection (${code})` : 'no connection'
-}
-
-/** An address of NOTIFY_URL. */
-export interface ReceiverAddress {
-  readonly shape: 'json' | 'slack' | 'teams' | 'heartbeat'
-  /** A secret: anyone who knows it can post there. */
-  readonly url: string
-  /** The types of `#events=`; undefined without it. */
-  readonly events?: readonly string[]
 }
 
 export interface Receiver extends ReceiverAddress {
