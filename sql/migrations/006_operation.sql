@@ -147,7 +147,7 @@ comment on table sync.notification_receivers is 'The types of messages that each
 comment on column sync.notification_receivers.receiver is 'As in sync.notification_deliveries.';
 comment on column sync.notification_receivers.event is 'Type of the message, such as run.finished. A heartbeat gets night.ended.';
 comment on column sync.notification_receivers.first_seen_at is 'When a process first had the receiver with the type. Runs that finished earlier are not sent as run.finished or night.ended.';
-comment on column sync.notification_receivers.last_seen_at is 'When a process last had it, to an hour. A day later, the receiver starts anew.';
+comment on column sync.notification_receivers.last_seen_at is 'When a process last had it, to an hour. If it was more than a day ago, first_seen_at is set again.';
 
 -- Each import of the catalog has a row. An import that would remove too much waits for approval, because a truncated
 -- file looks like a request to remove everything else.

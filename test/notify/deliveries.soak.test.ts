@@ -1,5 +1,8 @@
 import { createHmac } from 'node:crypto'
 import { beforeEach, expect, test } from 'vitest'
+import { createLog } from '../../src/base/log.ts'
+import { keepNotified } from '../../src/features/notify/notifier.ts'
+import type { ReceiverAddress } from '../../src/schemas/notification-type.ts'
 import { startReceiver } from './receiver-server.ts'
 import type { Received, ReceiverServer } from './receiver-server.ts'
 import { lookTogether, openRig, SECRET } from './rig.ts'
@@ -106,6 +109,30 @@ test('a redirect is not followed', async () => {
   await reportFailedRun()
   expect(other.received.map(({ path }) => path)).toEqual(['/services/T0PSECRETHOOK'])
   expect(await deliveries()).toContainEqual(expect.objectContaining({ problem: 'HTTP 307' }))
+})
+
+test('a receiver that does not respond delays no check and no other receiver', async () => {
+  const notifyUrls: ReceiverAddress[] = [
+    { shape: 'slack', url: receiver.url },
+    { shape: 'slack', url: other.url },
+  ]
+  const options = { staysOn: true, log: createLog('silent') }
+  const notifying = await keepNotified(rig.database.pool, { notifyUrls }, options)
+  const release = receiver.hold()
+  const inProgress = async () => {
+    const { rowCount } = await rig.database.pool.query(
+      'select from sync.notification_deliveries where attempts > 0 and sent_at is null and problem is null',
+    )
+    return rowCount
+  }
+  for (const messages of [1, 2]) {
+    await rig.endedRun({ status: 'failed', failed: 10 })
+    await expect.poll(() => other.received.length, { timeout: 60_000 }).toBe(messages)
+    // The first delivery to the receiver has not ended: three attempts take half a minute.
+    await expect.poll(inProgress).toBe(1)
+  }
+  release()
+  await notifying.stop()
 })
 
 test('a receiver that asks for a pause gets it', async () => {

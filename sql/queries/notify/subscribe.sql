@@ -1,5 +1,5 @@
--- Records when each receiver was first in NOTIFY_URL with each of its types. A receiver that no process has had for more
--- than a day starts anew. Rows are written at most once an hour.
+-- Records when each receiver was first in NOTIFY_URL with each of its types, and again if no process has had it for more
+-- than a day. Rows are written at most once an hour.
 -- Params: $1 receivers, $2 events (a type for each receiver).
 -- Prepared.
 insert into sync.notification_receivers as known (receiver, event)

@@ -53,7 +53,7 @@ export async function testNotify(settings: NotifySettings): Promise<Finding[]> {
     receivers.map(async (receiver, index) => {
       const { check, name } = labelOf(receiver, index, receivers.length)
       if (receiver.shape === 'heartbeat')
-        return skip(check, `a ping to ${name} would report a nightly run that has not ended`)
+        return skip(check, `a ping of the ${name} would report the end of a nightly run`)
       const id = randomUUID()
       try {
         const body = bodyFor(receiver.shape, id, test, httpPublicUrl)
