@@ -20,7 +20,12 @@ export const ATTENTION = {
 
 /** The types that a receiver gets unless it names its own in `#events=`. */
 export const DEFAULT_TYPES: readonly string[] = [
-  ...new Set([...Object.values(ATTENTION).flat(), 'run.failed', 'run.cancelled', 'members.changed']),
+  ...new Set([
+    ...Object.values(ATTENTION).flat(),
+    'run.failed',
+    'run.cancelled',
+    'members.changed',
+  ]),
 ]
 
 /** The types that a receiver can name in `#events=`. */

@@ -234,14 +234,16 @@ const RECEIVER = /^(?:(slack|teams|heartbeat)\+)?(https?:\/\/[^\s#]+)(?:#events=
  * Addresses separated by spaces or line breaks. The prefix of each selects the format of its messages, and `#events=` their
  * types.
  */
-export const receivers: z.ZodType<ReceiverAddress[], string> = z.string().transform((text, context) =>
-  text.split(/\s+/).map((each) => {
-    const read = readReceiver(each)
-    if (typeof read !== 'string') return read
-    context.addIssue({ code: 'custom', message: read })
-    return z.NEVER
-  }),
-)
+export const receivers: z.ZodType<ReceiverAddress[], string> = z
+  .string()
+  .transform((text, context) =>
+    text.split(/\s+/).map((each) => {
+      const read = readReceiver(each)
+      if (typeof read !== 'string') return read
+      context.addIssue({ code: 'custom', message: read })
+      return z.NEVER
+    }),
+  )
 
 /** @returns what is wrong, for a text that is no receiver */
 function readReceiver(text: string): ReceiverAddress | string {

@@ -115,7 +115,9 @@ describe('the link to a page of serve', () => {
   const PUBLIC = 'https://sync.example/base'
   const bodies = (notification: Notification, publicUrl?: string) => ({
     json: JSON.parse(bodyFor('json', ID, notification, publicUrl)).data.url,
-    slack: JSON.parse(bodyFor('slack', ID, notification, publicUrl)).text.split('\n').at(-1),
+    slack: JSON.parse(bodyFor('slack', ID, notification, publicUrl))
+      .text.split('\n')
+      .at(-1),
     teams: JSON.parse(bodyFor('teams', ID, notification, publicUrl)).attachments[0].content.actions,
   })
 

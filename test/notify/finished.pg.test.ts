@@ -39,16 +39,32 @@ test('each run that finishes is sent once, whatever its status, and only to the 
   expect(messages(other).map(({ type }) => type)).toEqual(['run.failed', 'run.cancelled'])
 })
 
-test('the message has status, trigger, scope, counts, duration and the time up to which the tables are complete', async () => {
-  const whole = await rig.endedRun({ asked: 1 })
+/** A run of everything whose first batch was claimed at a known time. */
+async function endedWithItem(): Promise<string> {
+  const runId = await rig.endedRun({ asked: 1 })
   await sql(
     `insert into sync.run_items (run_id, kind, state, claimed_at)
     values ($1, 'sync-batch', 'done', '2026-11-28 02:00:01Z')`,
-    [whole],
+    [runId],
   )
-  await sql(
-    `update sync.runs set comments_written = 7, started_at = finished_at - interval '90 s'`,
-  )
+  return runId
+}
+
+test.each([
+  ['that is partial', `status = 'partial'`],
+  ['of one organization', `scope = '{"organizationIds": ["acme"]}'`],
+  ['that retries another', 'retry_of = gen_random_uuid()'],
+  ['of failing scopes', 'failing = true'],
+])('a run %s says nothing of the time up to which the tables are complete', async (_, change) => {
+  await endedWithItem()
+  await sql(`update sync.runs set ${change}`)
+  await lookTogether([rig.notifier()])
+  expect(messages(receiver)).toMatchObject([{ data: { completeUpTo: null } }])
+})
+
+test('the message has status, trigger, scope, counts, duration and the time up to which the tables are complete', async () => {
+  const whole = await endedWithItem()
+  await sql(`update sync.runs set comments_written = 7, started_at = finished_at - interval '90 s'`)
   const scope = { organizationIds: ['acme'] }
   const narrow = await rig.endedRun({ status: 'partial', failed: 3, trigger: 'http', scope })
   await sql(`insert into sync.actions (by, action, run_id) values ('ann', 'run_requested', $1)`, [

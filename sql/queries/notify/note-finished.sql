@@ -1,5 +1,5 @@
--- Creates notifications of each run that finished within a day, of the types that receivers ask for: run.finished, and
--- night.ended of nightly runs. Runs of hints and continuous refresh are excluded.
+-- Creates notifications of each run that finished within a day and after a receiver was first seen with the type:
+-- run.finished, and night.ended of nightly runs. Runs of hints and continuous refresh are excluded.
 -- Params: $1 receivers.
 -- Prepared.
 insert into sync.notifications (thing, kind, run_id, facts)
@@ -10,7 +10,10 @@ from sync.runs r
 cross join (values ('run.finished'), ('night.ended')) e (kind)
 where r.finished_at >= now() - interval '1 day' and r.trigger not in ('hint', 'refresh')
   and (e.kind = 'run.finished' or r.trigger = 'schedule')
-  and exists (select from sync.notification_receivers s where s.receiver = any($1::text[]) and s.event = e.kind)
+  and exists (
+    select from sync.notification_receivers s
+    where s.receiver = any($1::text[]) and s.event = e.kind and s.first_seen_at <= r.finished_at
+  )
   and not exists (select from sync.notifications n where n.thing = e.kind || ':' || r.run_id)
 order by r.finished_at, r.run_id
 limit 100

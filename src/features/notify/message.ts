@@ -107,7 +107,10 @@ function finished(run: FinishedRun): Message {
 
 function scopesOf(run: RunEnd): Message['facts'] {
   const scopes = `${run.scopesPlanned} planned: ${describeCounts(run, 'scopes')}`
-  return [['run', run.runId], ['scopes', scopes]]
+  return [
+    ['run', run.runId],
+    ['scopes', scopes],
+  ]
 }
 
 function endedBadly(run: Exclude<RunEnd, FinishedRun>): Message {
@@ -182,7 +185,13 @@ function slackMessage(message: Message, url: string | null) {
     .replaceAll('<', '&lt;')
     .replaceAll('>', '&gt;')
   const link = url === null ? '' : `\n<${url.replaceAll('&', '&amp;')}|Open>`
-  return { text: text + link, mrkdwn: false, parse: 'none', unfurl_links: false, unfurl_media: false }
+  return {
+    text: text + link,
+    mrkdwn: false,
+    parse: 'none',
+    unfurl_links: false,
+    unfurl_media: false,
+  }
 }
 
 /** Uses text runs, because Teams would read an ID in a text block as Markdown. */

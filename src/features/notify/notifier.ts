@@ -60,7 +60,9 @@ export class Notifier {
    */
   async check(intervalS = this.#options.secondsBetween): Promise<boolean> {
     const { database } = this.#options
-    const pairs = this.receivers.flatMap(({ key, events }) => events.map((event) => ({ key, event })))
+    const pairs = this.receivers.flatMap(({ key, events }) =>
+      events.map((event) => ({ key, event })),
+    )
     await notify.subscribe.run(database, {
       receivers: pairs.map(({ key }) => key),
       events: pairs.map(({ event }) => event),

@@ -66,7 +66,7 @@ export const memberChanges = new Statement<
   neverNull: 'members first',
 })
 
-/** Creates a notification of each run that finished within a day and after a receiver was first seen with its type: run.finished, and night.ended of nightly runs. Runs of hints and continuous refresh are excluded. */
+/** Creates notifications of each run that finished within a day, of the types that receivers ask for: run.finished, and night.ended of nightly runs. Runs of hints and continuous refresh are excluded. */
 export const noteFinished = new Statement<{ receivers: readonly string[] }, null>(
   'notify/note-finished',
   { parameters: 'receivers', isPrepared: true },
@@ -165,7 +165,7 @@ export const run = new Statement<
   neverNull: 'durationMs',
 })
 
-/** Records when each receiver was first in NOTIFY_URL with each of its types. A receiver that no process has had for more than a day starts anew. Rows are written at most once an hour. */
+/** Records when each receiver was first in NOTIFY_URL with each of its types, and again if no process has had it for more than a day. Rows are written at most once an hour. */
 export const subscribe = new Statement<
   { receivers: readonly string[]; events: readonly string[] },
   null
