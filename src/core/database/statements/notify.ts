@@ -66,7 +66,7 @@ export const memberChanges = new Statement<
   neverNull: 'members first',
 })
 
-/** Creates notifications of each run that finished within a day, of the types that receivers ask for: run.finished, and night.ended of nightly runs. Runs of hints and continuous refresh are excluded. */
+/** Creates notifications of each run that finished within a day and after a receiver was first seen with the type: run.finished, and night.ended of nightly runs. Runs of hints and continuous refresh are excluded. */
 export const noteFinished = new Statement<{ receivers: readonly string[] }, null>(
   'notify/note-finished',
   { parameters: 'receivers', isPrepared: true },
