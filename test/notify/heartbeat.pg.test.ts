@@ -43,9 +43,9 @@ test.each([
 })
 
 test('no other run is a ping, nor a night that ended before the heartbeat was first seen', async () => {
+  await endedNight()
   for (const trigger of ['cli', 'http', 'api', 'hint', 'refresh'])
     await rig.endedRun({ trigger, status: 'failed', failed: 10 })
-  await endedNight()
   const later = rig.notifier({
     addresses: [{ shape: 'heartbeat', url: `${receiver.url}/later` }],
   })

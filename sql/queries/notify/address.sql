@@ -7,4 +7,4 @@ select n.notification_id, s.receiver
 from sync.notifications n
 join sync.notification_receivers s on s.event = n.kind
 left join sync.runs r on r.run_id = n.run_id and n.kind in ('run.finished', 'night.ended')
-where n.noted_at = now() and s.receiver = any($1::text[]) and s.first_seen_at <= coalesce(r.finished_at, now())
+where n.noted_at = now() and s.receiver = any($1::text[]) and (r.finished_at is null or s.first_seen_at <= r.finished_at)

@@ -35,7 +35,8 @@ export interface Post {
 }
 
 /**
- * Posts a message, in up to three attempts, or pings a heartbeat once. Redirects are not followed, because their targets are not configured.
+ * Posts a message, in up to three attempts, or pings a heartbeat, in one attempt. Redirects are not followed, because their
+ * targets are not configured.
  * @param options.secret `whsec_...`; the message is not signed without it
  * @param options.signal ends the pauses between attempts, but no request, because the receiver may have accepted it
  * @throws PostError if the receiver does not accept it or a proxy setting is wrong; it never contains the address
