@@ -112,7 +112,7 @@ test('a redirect is not followed', async () => {
   expect(await deliveries()).toContainEqual(expect.objectContaining({ problem: 'HTTP 307' }))
 })
 
-test('a receiver that does not respond delays no check and no other receiver', async () => {
+test('a receiver that does not respond delays no other receiver', async () => {
   const notifyUrls: ReceiverAddress[] = [
     { shape: 'slack', url: receiver.url },
     { shape: 'slack', url: other.url },
@@ -120,6 +120,8 @@ test('a receiver that does not respond delays no check and no other receiver', a
   const options = { staysOn: true, log: createLog('silent') }
   const notifying = await keepNotified(rig.database.pool, { notifyUrls }, options)
   const release = receiver.hold()
+  // Slow checks are up to a minute apart.
+  const checking = rig.notifier({ addresses: notifyUrls })
   const key = receiversOf(notifyUrls)[0]?.key
   const firstDelivery = async () => {
     const { rows } = await rig.database.pool.query(
@@ -131,6 +133,7 @@ test('a receiver that does not respond delays no check and no other receiver', a
   }
   for (const messages of [1, 2]) {
     await rig.endedRun({ status: 'failed', failed: 10 })
+    await expect.poll(() => checking.check(), { timeout: 60_000 }).toBe(true)
     await expect.poll(() => other.received.length, { timeout: 60_000 }).toBe(messages)
     // It has not ended: its three requests take half a minute.
     expect(await firstDelivery()).toEqual({ attempts: 1, problem: null })
