@@ -116,7 +116,7 @@ create table sync.notifications (
   facts jsonb not null
 );
 create index notifications_not_well on sync.notifications (subject, noted_at) where well_at is null;
-comment on table sync.notifications is 'Notifications, kept for 90 days: failed and cancelled runs, changed record fields, each kind of sync.attention, and its resolution.';
+comment on table sync.notifications is 'Notifications, kept for 90 days: finished, failed and cancelled runs, changed record fields, each kind of sync.attention, and its resolution.';
 comment on column sync.notifications.notification_id is 'ID of the message (header webhook-id).';
 comment on column sync.notifications.noted_at is 'When it was created.';
 comment on column sync.notifications.missing_since is 'When a check first no longer found the problem; the next check confirms that it is resolved.';
@@ -143,10 +143,23 @@ comment on table sync.notification_deliveries is 'Delivery of each message to ea
 comment on column sync.notification_deliveries.notification_id is 'The message to deliver.';
 comment on column sync.notification_deliveries.next_at is 'When to try next; during an attempt, when another worker may.';
 comment on column sync.notification_deliveries.sent_at is 'When the receiver accepted it (status 2xx); null until then.';
-comment on column sync.notification_deliveries.given_up_at is 'When delivery ended without success: a day after creation, or, without a problem, because the message became obsolete. Null until then.';
-comment on column sync.notification_deliveries.attempts is 'Number of times a worker claimed it. Each claim makes up to three attempts.';
+comment on column sync.notification_deliveries.given_up_at is 'When delivery ended without success: a day after creation, or because the message became obsolete. Null until then.';
+comment on column sync.notification_deliveries.attempts is 'Number of times a worker claimed it. Each claim makes up to three attempts, and one to a heartbeat.';
 comment on column sync.notification_deliveries.receiver is 'Prefix of the SHA-256 of the receiver''s address, because the address is a secret.';
 comment on column sync.notification_deliveries.problem is 'Why the last attempt failed; null if it did not.';
+
+create table sync.notification_receivers (
+  receiver text not null,
+  event text not null,
+  first_seen_at timestamptz not null default now(),
+  last_seen_at timestamptz not null default now(),
+  primary key (receiver, event)
+);
+comment on table sync.notification_receivers is 'The types of messages that each receiver of NOTIFY_URL gets.';
+comment on column sync.notification_receivers.receiver is 'As in sync.notification_deliveries.';
+comment on column sync.notification_receivers.event is 'Type of the message, such as run.finished. A heartbeat gets night.ended.';
+comment on column sync.notification_receivers.first_seen_at is 'When a process first had the receiver with the type. Runs that finished earlier are not sent as run.finished or night.ended.';
+comment on column sync.notification_receivers.last_seen_at is 'When a process last had it, to an hour. If it was more than a day ago, first_seen_at is set again.';
 
 -- Each import of the catalog has a row. An import that would remove too much waits for approval, because a truncated
 -- file looks like a request to remove everything else.

@@ -79,15 +79,23 @@ comment on column sync.nights.due_at is 'As in sync.nightly_due.';
 comment on column sync.nights.late_at is 'due_at plus NIGHTLY_LATE_AFTER.';
 comment on column sync.nights.missed_at is 'late_at, or NIGHTLY_LATE_AFTER after the end of a pause that a user ordered before late_at.';
 
+create view sync.complete_runs as
+select r.run_id, (
+    select min(i.claimed_at) from sync.run_items i where i.run_id = r.run_id and i.kind = 'sync-batch'
+  ) as complete_up_to
+from sync.runs r
+where r.status = 'succeeded' and r.scope = '{}' and r.retry_of is null and not r.failing;
+comment on view sync.complete_runs is 'Runs of the whole catalog that succeeded. Key: run_id.';
+comment on column sync.complete_runs.run_id is 'As in reporting.runs.';
+comment on column sync.complete_runs.complete_up_to is 'As in reporting.nightly.';
+
 create view reporting.nightly as
 select n.due_at, r.run_id, r.started_at as begun_at, r.finished_at as ended_at,
   coalesce(r.status, case
     when n.missed_at > n.late_at and (n.missed_at >= now() or n.requested_before < now()) then 'paused'
     when n.missed_at < now() then 'missed'
     else 'due' end) as status,
-  case when r.status = 'succeeded' and r.scope = '{}' then (
-    select min(i.claimed_at) from sync.run_items i where i.run_id = r.run_id and i.kind = 'sync-batch'
-  ) end as complete_up_to,
+  (select c.complete_up_to from sync.complete_runs c where c.run_id = r.run_id) as complete_up_to,
   coalesce(r.finished_at, now()) - r.started_at as duration, r.calls
 from (
   -- The clocks of machines differ, so a run that was requested a few seconds early still belongs to that due time.
@@ -96,7 +104,7 @@ from (
   from sync.nights
 ) n
 left join lateral (
-  select run_id, status, scope, started_at, finished_at, calls from sync.runs
+  select run_id, status, started_at, finished_at, calls from sync.runs
   where trigger = 'schedule' and requested_at >= n.requested_from and requested_at < n.requested_before
   order by requested_at
   limit 1

@@ -6,7 +6,7 @@ import { inGroup } from './setting.ts'
 export const SERVICE_ROWS = inGroup('service', {
   collabApiUrl: {
     name: 'COLLAB_API_URL',
-    parse: parse.serviceAddress,
+    parse: parse.baseAddress,
     required: true,
     meaning: 'Base address of the service.',
     example: 'https://api.example.com',

@@ -82,7 +82,7 @@ export const NOTIFY_ROWS = inGroup('notify', {
     name: 'NOTIFY_URL',
     parse: parse.receivers,
     meaning:
-      'Addresses that are notified when a problem needs a person, and when it is resolved, separated by spaces. Each receives a POST; slack+https:// and teams+https:// select the formats of Slack and Teams. http:// works for a receiver on this machine (localhost, 127.0.0.1), and for others with COLLAB_ALLOW_HTTP=1. Set the same value for all workers and `serve`.',
+      'Addresses that are notified when a problem needs a person, and when it is resolved, separated by spaces. Each receives a POST; slack+https:// and teams+https:// select the formats of Slack and Teams. #events= behind an address selects the types of its messages (docs/OPERATING.md), such as #events=run.finished. heartbeat+https:// is pinged after each nightly run. http:// works for a receiver on this machine (localhost, 127.0.0.1), and for others with COLLAB_ALLOW_HTTP=1. Set the same value for all workers and `serve`.',
     example:
       'https://alerts.example.com/collab slack+https://hooks.slack.com/services/T0/B0/secret',
     secret: true,
@@ -91,9 +91,16 @@ export const NOTIFY_ROWS = inGroup('notify', {
     name: 'NOTIFY_SECRET',
     parse: parse.signingSecret,
     meaning:
-      'Secret that signs messages to NOTIFY_URL (Standard Webhooks). NOTIFY_URL needs it if a receiver is neither Slack nor Teams.',
+      'Secret that signs messages to NOTIFY_URL (Standard Webhooks). NOTIFY_URL needs it if a receiver is neither Slack nor Teams nor a heartbeat.',
     command: 'echo whsec_$(openssl rand -base64 32)',
     secret: true,
+  },
+  httpPublicUrl: {
+    name: 'HTTP_PUBLIC_URL',
+    parse: parse.baseAddress,
+    meaning:
+      'Address under which users open the pages of `serve`. Notifications then link to the page that shows the problem or the run. Its path must be HTTP_BASE_PATH. Set the same value for all workers and `serve`.',
+    example: 'https://sync.example.com/collab-sync',
   },
   freshnessPromiseMs: {
     name: 'FRESHNESS_PROMISE',

@@ -4,6 +4,9 @@ import { OperationSchema } from '../schemas/scope.ts'
 import { OPERATION_NAMES } from '../base/operations.ts'
 import type { Operation } from '../base/operations.ts'
 import { isDocumented, readMemberPath, splitPaths } from '../base/member-path.ts'
+import { isThisMachine } from '../base/this-machine.ts'
+import { TYPES } from '../schemas/notification-type.ts'
+import type { ReceiverAddress } from '../schemas/notification-type.ts'
 
 /**
  * Parsers of the text of a setting, as zod types. Every message follows the setting's name
@@ -195,8 +198,8 @@ export const redisAddress = z
     'must be an address that starts with redis:// or rediss:// (special characters in a password are written as %XX)',
   )
 
-/** The service's base address; slashes at its end are removed. */
-export const serviceAddress = z
+/** A base address; slashes at its end are removed. */
+export const baseAddress = z
   .url({
     protocol: /^(http|https)$/,
     error: 'must be an address that starts with https:// or http://',
@@ -225,21 +228,41 @@ export const duration: z.ZodType<number, string> = parser(
   },
 )
 
-const RECEIVER = /^(?:(slack|teams)\+)?(https?:\/\/\S+)$/i
+const RECEIVER = /^(?:(slack|teams|heartbeat)\+)?(https?:\/\/[^\s#]+)(?:#events=([^\s#]*))?$/i
 
-/** Addresses separated by spaces or line breaks; the prefix of each selects the format of its messages. */
-export const receivers: z.ZodType<{ shape: 'json' | 'slack' | 'teams'; url: string }[], string> =
-  parser(
-    'must be addresses with spaces between, each starting with https:// or http:// (after slack+ or teams+ for these two), without a user name or password',
-    (text) => {
-      const all = text.split(/\s+/).map((each) => {
-        const [, shape = 'json', url = ''] = RECEIVER.exec(each) ?? []
-        if (!URL.canParse(url) || hasCredentials(url)) return null
-        return { shape: shape.toLowerCase() as 'json' | 'slack' | 'teams', url: new URL(url).href }
-      })
-      return all.every((each) => each !== null) ? all : undefined
-    },
+/**
+ * Addresses separated by spaces or line breaks. The prefix of each selects the format of its messages, and `#events=` their
+ * types.
+ */
+export const receivers: z.ZodType<ReceiverAddress[], string> = z
+  .string()
+  .transform((text, context) =>
+    text.split(/\s+/).map((each) => {
+      const read = readReceiver(each)
+      if (typeof read !== 'string') return read
+      context.addIssue({ code: 'custom', message: read })
+      return z.NEVER
+    }),
   )
+
+/** @returns what is wrong, for a text that is no receiver */
+function readReceiver(text: string): ReceiverAddress | string {
+  const [, prefix = 'json', url = '', listed] = RECEIVER.exec(text) ?? []
+  if (!URL.canParse(url) || hasCredentials(url))
+    return 'must be addresses with spaces between, each starting with https:// or http:// (after slack+, teams+ or heartbeat+ for these), without a user name or password, and without a fragment other than #events='
+  const { href, protocol, hostname } = new URL(url)
+  const shape = prefix.toLowerCase() as ReceiverAddress['shape']
+  if (shape === 'heartbeat') {
+    if (protocol === 'http:' && !isThisMachine(hostname))
+      return 'must have heartbeat+https:// for a heartbeat that is not on this machine'
+    if (listed !== undefined) return 'must have no #events= behind the address of a heartbeat'
+  }
+  if (listed === undefined) return { shape, url: href }
+  const events = [...new Set(listed.split(','))].sort()
+  if (!events.every((event) => TYPES.includes(event)))
+    return 'must name types of messages after #events=, with commas between, such as run.finished,run.failed (docs/OPERATING.md lists them)'
+  return { shape, url: href, events }
+}
 
 /** A signing secret as the Standard Webhooks specification writes it: `whsec_` and 24 to 64 bytes in base64. */
 export const signingSecret = z

@@ -84,6 +84,7 @@ function faultsTogether(
   given: Environment,
   need: readonly SettingNeed[],
 ): SettingFault[] {
+  const { httpBasePath, httpPublicUrl } = settings
   const { allowHttp, notifyUrls = [], refreshBudget = 0, rateLimit = Infinity } = settings
   const [keyHeader, tokenHeader] = [settings.apiKeyHeader, settings.authTokenHeader]
   const isSet = (member: keyof typeof SETTINGS) => given[SETTINGS[member].name] !== undefined
@@ -116,6 +117,12 @@ function faultsTogether(
       notifies && !settings.notifySecret && notifyUrls.some(({ shape }) => shape === 'json'),
       SETTINGS.notifySecret,
       'is not set, but NOTIFY_URL has a receiver that checks signatures',
+    ],
+    [
+      // Without `http`, HTTP_BASE_PATH is not read.
+      !!httpBasePath && !!httpPublicUrl && new URL(httpPublicUrl).pathname !== httpBasePath,
+      SETTINGS.httpPublicUrl,
+      'must have the path of HTTP_BASE_PATH, and no other',
     ],
     [
       need.includes('http') && settings.httpToken === SETTINGS.httpToken.example,

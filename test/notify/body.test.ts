@@ -111,6 +111,43 @@ test('the JSON has id, type and time as Standard Webhooks recommends, and every 
   ])
 })
 
+describe('the link to a page of serve', () => {
+  const PUBLIC = 'https://sync.example/base'
+  const bodies = (notification: Notification, publicUrl?: string) => ({
+    json: JSON.parse(bodyFor('json', ID, notification, publicUrl)).data.url,
+    slack: JSON.parse(bodyFor('slack', ID, notification, publicUrl))
+      .text.split('\n')
+      .at(-1),
+    teams: JSON.parse(bodyFor('teams', ID, notification, publicUrl)).attachments[0].content.actions,
+  })
+
+  test.each<[Notification, path: string]>([
+    [FAILED, `/runs/${RUN}`],
+    [FAILING, `/runs/${RUN}`],
+    [{ ...FAILING, kind: 'held.waiting', path: '/held' }, '/held'],
+    [{ kind: 'scopes.recovered', at: AT }, '/'],
+    [{ kind: 'members.changed', at: AT, members: 2, first: [] }, '/'],
+    [{ kind: 'test', at: AT }, '/'],
+  ])('of notification %# is %s', (notification, path) => {
+    const url = `${PUBLIC}${path}`
+    expect(bodies(notification, PUBLIC)).toEqual({
+      json: url,
+      slack: `<${url}|Open>`,
+      teams: [{ type: 'Action.OpenUrl', title: 'Open', url }],
+    })
+  })
+
+  test('is absent without HTTP_PUBLIC_URL, and the command is there in both cases', () => {
+    expect(bodies(FAILED)).toEqual({
+      json: undefined,
+      slack: expect.stringMatching(/^scopes: /),
+      teams: undefined,
+    })
+    for (const publicUrl of [undefined, PUBLIC])
+      expect(bodyFor('slack', ID, FAILED, publicUrl)).toContain(`collab-sync status ${RUN}`)
+  })
+})
+
 describe('ids of the service that look like mark-up', () => {
   test('are plain text in Slack', () => {
     const { text, ...rest } = JSON.parse(bodyFor('slack', ID, FAILING))

@@ -1,5 +1,9 @@
 import { createHmac } from 'node:crypto'
 import { beforeEach, expect, test } from 'vitest'
+import { createLog } from '../../src/base/log.ts'
+import { keepNotified } from '../../src/features/notify/notifier.ts'
+import { receiversOf } from '../../src/features/notify/post.ts'
+import type { ReceiverAddress } from '../../src/schemas/notification-type.ts'
 import { startReceiver } from './receiver-server.ts'
 import type { Received, ReceiverServer } from './receiver-server.ts'
 import { lookTogether, openRig, SECRET } from './rig.ts'
@@ -106,6 +110,36 @@ test('a redirect is not followed', async () => {
   await reportFailedRun()
   expect(other.received.map(({ path }) => path)).toEqual(['/services/T0PSECRETHOOK'])
   expect(await deliveries()).toContainEqual(expect.objectContaining({ problem: 'HTTP 307' }))
+})
+
+test('a receiver that does not respond delays no other receiver', async () => {
+  const notifyUrls: ReceiverAddress[] = [
+    { shape: 'slack', url: receiver.url },
+    { shape: 'slack', url: other.url },
+  ]
+  const options = { staysOn: true, log: createLog('silent') }
+  const notifying = await keepNotified(rig.database.pool, { notifyUrls }, options)
+  const release = receiver.hold()
+  // Slow checks are up to a minute apart.
+  const checking = rig.notifier({ addresses: notifyUrls })
+  const key = receiversOf(notifyUrls)[0]?.key
+  const firstDelivery = async () => {
+    const { rows } = await rig.database.pool.query(
+      `select attempts, problem from sync.notification_deliveries join sync.notifications using (notification_id)
+      where receiver = $1 order by noted_at limit 1`,
+      [key],
+    )
+    return rows[0]
+  }
+  for (const messages of [1, 2]) {
+    await rig.endedRun({ status: 'failed', failed: 10 })
+    await expect.poll(() => checking.check(), { timeout: 60_000 }).toBe(true)
+    await expect.poll(() => other.received.length, { timeout: 60_000 }).toBe(messages)
+    // It has not ended: its three requests take half a minute.
+    expect(await firstDelivery()).toEqual({ attempts: 1, problem: null })
+  }
+  release()
+  await notifying.stop()
 })
 
 test('a receiver that asks for a pause gets it', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { checkNotify } from '../../src/cli/doctor/check-notify.ts'
+import { checkNotify, testNotify } from '../../src/cli/doctor/check-notify.ts'
 import { startReceiver } from './receiver-server.ts'
 import { lookTogether, openRig } from './rig.ts'
 
@@ -33,4 +33,25 @@ test('doctor says of each receiver whether it takes what it is told, by its host
       fix: expect.stringContaining('NOTIFY_URL'),
     },
   ])
+})
+
+test('doctor neither pings a heartbeat nor leaves it out', async () => {
+  const asked = receiver.asked()
+  const { host } = new URL(receiver.url)
+  const notifyUrls = [{ shape: 'heartbeat', url: `${receiver.url}/T0PSECRET` }] as const
+  expect(await checkNotify(rig.database.pool, notifyUrls)).toEqual([
+    {
+      check: 'notify',
+      state: 'ok',
+      found: `heartbeat at ${host}: no ping was sent yet; the end of the next nightly run sends one`,
+    },
+  ])
+  expect(await testNotify({ notifyUrls })).toEqual([
+    {
+      check: 'notify',
+      state: 'skip',
+      found: `not checked, because a ping of the heartbeat at ${host} would report the end of a nightly run`,
+    },
+  ])
+  expect(receiver.asked()).toBe(asked)
 })

@@ -9,7 +9,7 @@ const receiver = await startReceiver()
 async function post(shape: 'json' | 'slack' | 'teams', url: string): Promise<PostError | null> {
   const options = { secret: undefined, signal: new AbortController().signal }
   try {
-    await postMessage({ shape, url, key: 'key' }, { id: 'id', body: '{}' }, options)
+    await postMessage({ shape, url, key: 'key', events: [] }, { id: 'id', body: '{}' }, options)
     return null
   } catch (error) {
     expect(error).toBeInstanceOf(PostError)

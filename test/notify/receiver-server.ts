@@ -6,6 +6,7 @@ import { closedAtEnd } from '../helpers/closing.ts'
 
 /** A message as it came over HTTP. */
 export interface Received {
+  readonly method: string
   readonly path: string
   readonly headers: IncomingHttpHeaders
   readonly text: string
@@ -26,6 +27,8 @@ export interface ReceiverServer {
   answer(status: number, headers?: Record<string, string>, body?: string): void
   /** Requests so far, refused ones too. */
   asked(): number
+  /** Lets requests wait for their response until the function that it returns is called. */
+  hold(): () => void
   close(): Promise<void>
 }
 
@@ -35,6 +38,7 @@ export async function startReceiver(): Promise<ReceiverServer> {
   let answer: { status: number; headers: Record<string, string>; body: string }
   answer = { status: 200, headers: {}, body: '' }
   let asked = 0
+  let held: Promise<void> | undefined
   const server = createServer(async (request, response) => {
     const parts: Buffer[] = []
     for await (const part of request) parts.push(part as Buffer)
@@ -42,9 +46,10 @@ export async function startReceiver(): Promise<ReceiverServer> {
     const { status, headers, body } = answer
     const text = Buffer.concat(parts).toString()
     if (status < 300) {
-      const { url: path = '', headers } = request
-      received.push({ path, headers, text, body: JSON.parse(text) })
+      const { method = '', url: path = '', headers } = request
+      received.push({ method, path, headers, text, body: JSON.parse(text || 'null') })
     }
+    await held
     response.writeHead(status, headers).end(body)
   })
   server.listen(0, '127.0.0.1')
@@ -56,6 +61,16 @@ export async function startReceiver(): Promise<ReceiverServer> {
       answer = { status, headers, body }
     },
     asked: () => asked,
+    hold() {
+      let release = () => {}
+      held = new Promise((resolve) => {
+        release = resolve
+      })
+      return () => {
+        held = undefined
+        release()
+      }
+    },
     close: closedAtEnd(async () => {
       server.closeAllConnections()
       server.close()

@@ -22,7 +22,61 @@ test('receivers come with spaces or line breaks between, and their shape by pref
   ])
 })
 
+test('a receiver names its types in #events=, in any order, and a heartbeat is a shape', () => {
+  const settings = readAsServe({
+    NOTIFY_URL:
+      'https://a.example/x?y#events=run.finished,run.failed,run.finished heartbeat+https://hc.example/T0PSECRET?create=1 heartbeat+http://localhost:9/x',
+    NOTIFY_SECRET: SECRET,
+  })
+  expect(settings.notifyUrls).toEqual([
+    { shape: 'json', url: 'https://a.example/x?y', events: ['run.failed', 'run.finished'] },
+    { shape: 'heartbeat', url: 'https://hc.example/T0PSECRET?create=1' },
+    { shape: 'heartbeat', url: 'http://localhost:9/x' },
+  ])
+  expect(faultsOf({ NOTIFY_URL: 'heartbeat+https://hc.example/x' })).toEqual([])
+})
+
+test('HTTP_PUBLIC_URL is read by every command, without / at its end', () => {
+  const { httpPublicUrl } = readAsServe({ HTTP_PUBLIC_URL: 'https://sync.example/base/' })
+  expect(httpPublicUrl).toBe('https://sync.example/base')
+  expect(readSettings({ HTTP_PUBLIC_URL: 'http://h:8080' }, { need: [] }).httpPublicUrl).toBe(
+    'http://h:8080',
+  )
+})
+
 describe('what is refused', () => {
+  test.each([
+    ['https://a.example/T0PSECRET#events=run.done', 'must name types of messages after #events='],
+    ['https://a.example/T0PSECRET#events=', 'must name types of messages after #events='],
+    ['https://a.example/T0PSECRET#events=night.ended', 'must name types of messages after'],
+    ['https://a.example/T0PSECRET#event=run.finished', 'must be addresses'],
+    ['heartbeat+https://a.example/T0PSECRET#events=run.finished', 'must have no #events='],
+    ['heartbeat+http://10.0.0.7/T0PSECRET', 'must have heartbeat+https://'],
+  ])('%s is one sentence that names NOTIFY_URL and no address', (address, problem) => {
+    // One fault, whatever else is wrong.
+    const url = `${address} ftp://x`
+    for (const text of [address, url]) {
+      const faults = faultsOf({ NOTIFY_URL: text, COLLAB_ALLOW_HTTP: '1' })
+      expect(faults).toEqual([expect.stringContaining(`NOTIFY_URL ${problem}`)])
+      expect(faults[0]).not.toContain('T0PSECRET')
+    }
+  })
+
+  test('HTTP_PUBLIC_URL must be an address alone, with the path of HTTP_BASE_PATH', () => {
+    for (const text of ['h', 'ftp://h', 'https://u@h', 'https://h?a', 'https://h/#a'])
+      expect(faultsOf({ HTTP_PUBLIC_URL: text })).toEqual([
+        expect.stringMatching(/^HTTP_PUBLIC_URL must /),
+      ])
+    const faults = (url: string, need: 'http' | 'database') =>
+      faultsIn({ HTTP_PUBLIC_URL: url, HTTP_BASE_PATH: '/base' }, [need])
+    expect(faults('https://h/base/', 'http')).toEqual([])
+    for (const url of ['https://h', 'https://h/other'])
+      expect(faults(url, 'http')).toEqual([
+        'HTTP_PUBLIC_URL must have the path of HTTP_BASE_PATH, and no other. Example: HTTP_PUBLIC_URL=https://sync.example.com/collab-sync',
+      ])
+    expect(faults('https://h', 'database')).toEqual([])
+  })
+
   test.each([
     ['NOTIFY_URL', ['a.example', 'ftp://a', 'https://u:p@a.example', 'https://a, https://']],
     ['NOTIFY_SECRET', ['secret', 'whsec_', 'whsec_c2hvcnQ=', `whsec_${'A'.repeat(100)}`]],

@@ -1,9 +1,12 @@
-import { beforeEach, describe, expect, test } from 'vitest'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { jobs } from '../../jobs/index.ts'
 import { startRun } from '../../src/core/run/start.ts'
 import { startWorker } from '../../src/worker/worker.ts'
 import { openLive, settled } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
+import { until } from '../helpers/until.ts'
+import { buildWorker } from '../helpers/worker-process.ts'
 import { startReceiver } from './receiver-server.ts'
 import type { ReceiverServer } from './receiver-server.ts'
 import { SECRET } from './rig.ts'
@@ -71,3 +74,58 @@ describe('whole workers', () => {
     expect(types()).toEqual(['scopes.failing', 'scopes.recovered'])
   })
 })
+
+const DOWN_MS = 16_000
+
+const build = await buildWorker()
+afterAll(() => build.killAll())
+
+test.each([
+  ['when the run ends', 'select from sync.runs where finished_at is not null'],
+  ['when its messages are created', 'select from sync.notifications'],
+  [
+    'while they are sent',
+    'select from sync.notification_deliveries where attempts > 0 and problem is null',
+  ],
+])(
+  'with receivers that are down for 16 s and both workers killed %s, each message is sent once',
+  async (_, moment) => {
+    const [hook, heartbeat] = [await startReceiver(), await startReceiver()]
+    const live = await openLive('postgres', {
+      settings: {
+        NOTIFY_URL: `${hook.url}#events=run.finished,run.failed heartbeat+${heartbeat.url}/ping`,
+        NOTIFY_SECRET: SECRET,
+        SYNC_CRON: '0 0 29 2 *',
+      },
+    })
+    await live.importCatalog()
+    const start = () =>
+      build.start({ ...live.environment, TEST_KEEPS_SCHEDULE: '1', TEST_DEAD_AFTER_S: '6' })
+    const workers = [await start(), await start()]
+    for (const each of [hook, heartbeat]) each.answer(503)
+    const app = await live.openApp()
+    const { runId, items } = await startRun(app.sync, {
+      trigger: 'schedule',
+      scope: {},
+      requestKey: null,
+    })
+    await app.deliver(items)
+    await until('it is the moment', async () => (await live.rows(moment)).length > 0)
+    await Promise.all(workers.map((worker) => worker.kill()))
+    const again = [await start(), await start()]
+    await sleep(DOWN_MS)
+    for (const each of [hook, heartbeat]) each.answer(200)
+    const sent = () => [hook, heartbeat].map(({ received }) => received.length)
+    // A worker that is killed while it sends leaves the message to another after 90 s.
+    await expect.poll(sent, { timeout: 240_000, interval: 500 }).toEqual([1, 1])
+    // Two more checks.
+    await sleep(22_000)
+    await Promise.all(again.map((worker) => worker.stop()))
+    expect(sent()).toEqual([1, 1])
+    expect(hook.received[0]?.body).toMatchObject({
+      type: 'run.finished',
+      data: { runId, status: 'succeeded', completeUpTo: expect.stringMatching(/Z$/) },
+    })
+    expect(heartbeat.received[0]).toMatchObject({ method: 'GET', path: '/ping' })
+  },
+)

@@ -93,7 +93,7 @@ test.each<[string, Parser, Accepted, refused: readonly string[]]>([
   ],
   [
     'an address of the service',
-    parse.serviceAddress,
+    parse.baseAddress,
     { 'https://h/a//': 'https://h/a', 'http://h': 'http://h', 'HTTPS://H/a/b': 'https://h/a/b' },
     ['h', 'ftp://h', 'https://u@h', 'https://:p@h', 'https://h?a', 'https://h/#a', 'https://h/?'],
   ],

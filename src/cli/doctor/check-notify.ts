@@ -6,8 +6,9 @@ import { counted, time } from '../../schemas/format.ts'
 import { bodyFor } from '../../features/notify/message.ts'
 import type { NotifySettings } from '../../features/notify/notifier.ts'
 import { PostError, postOnce, receiversOf } from '../../features/notify/post.ts'
-import type { Receiver, ReceiverAddress } from '../../features/notify/post.ts'
-import { fail, ok, warn } from './finding.ts'
+import type { Receiver } from '../../features/notify/post.ts'
+import type { ReceiverAddress } from '../../schemas/notification-type.ts'
+import { fail, ok, skip, warn } from './finding.ts'
 import type { Finding } from './finding.ts'
 
 const FIX = 'correct the address in NOTIFY_URL, or fix the receiver'
@@ -34,14 +35,16 @@ export async function checkNotify(
       check,
       row?.sentAt
         ? `${name}: accepted the last message at ${time(row.sentAt)}`
-        : `${name}: no message was sent yet; collab-sync doctor --notify sends a test message`,
+        : receiver.shape === 'heartbeat'
+          ? `${name}: no ping was sent yet; the end of the next nightly run sends one`
+          : `${name}: no message was sent yet; collab-sync doctor --notify sends a test message`,
     )
   })
 }
 
-/** Sends a test message to each receiver of NOTIFY_URL, once. @throws UsageError if there is none */
+/** Sends a test message to each receiver of NOTIFY_URL that is not a heartbeat, once. @throws UsageError if there is none */
 export async function testNotify(settings: NotifySettings): Promise<Finding[]> {
-  const { notifyUrls = [], notifySecret } = settings
+  const { notifyUrls = [], notifySecret, httpPublicUrl } = settings
   if (notifyUrls.length === 0)
     throw new UsageError('NOTIFY_URL is not set: there is no receiver to test.')
   const receivers = receiversOf(notifyUrls)
@@ -49,9 +52,11 @@ export async function testNotify(settings: NotifySettings): Promise<Finding[]> {
   return Promise.all(
     receivers.map(async (receiver, index) => {
       const { check, name } = labelOf(receiver, index, receivers.length)
+      if (receiver.shape === 'heartbeat')
+        return skip(check, `a ping of the ${name} would report the end of a nightly run`)
       const id = randomUUID()
       try {
-        const body = bodyFor(receiver.shape, id, test)
+        const body = bodyFor(receiver.shape, id, test, httpPublicUrl)
         const response = await postOnce(receiver, { id, body }, notifySecret)
         return ok(check, `${name}: accepted the test message (${response})`)
       } catch (error) {

@@ -1,8 +1,8 @@
 import { describeMemberChange } from '../../schemas/member-change.ts'
-import { count, counted, describeCounts, time } from '../../schemas/format.ts'
+import { count, counted, describeCounts, duration, time } from '../../schemas/format.ts'
+import type { ATTENTION, ReceiverAddress } from '../../schemas/notification-type.ts'
 import { printable } from '../../base/printable.ts'
-import type { ATTENTION, Notification } from './notification.ts'
-import type { ReceiverAddress } from './post.ts'
+import type { FinishedRun, Notification } from './notification.ts'
 
 export interface Message {
   /** One or more sentences. */
@@ -19,6 +19,9 @@ export function describeNotification(notification: Notification): Message {
     case 'run.failed':
     case 'run.cancelled':
       return endedBadly(notification)
+    case 'run.finished':
+    case 'night.ended':
+      return finished(notification)
     case 'test':
       return {
         text: 'This is a test message of `collab-sync doctor --notify`.',
@@ -89,18 +92,36 @@ function openProblem({ sentence, words, fix, since, organizations, first }: Atte
 
 type RunEnd = Extract<Notification, { runId: string }>
 
-function endedBadly(run: RunEnd): Message {
-  const { runId, scopesPlanned, scopesFailed } = run
+function finished(run: FinishedRun): Message {
+  const { status, runId, completeUpTo } = run
+  return {
+    text: `${subjectOf(run)} finished: ${status}.`,
+    action: `\`collab-sync status ${runId}\` shows the run.`,
+    facts: [
+      ...scopesOf(run),
+      ['duration', duration(run.durationMs)],
+      ...(completeUpTo === null ? [] : [['complete up to', time(completeUpTo)] as const]),
+    ],
+  }
+}
+
+function scopesOf(run: RunEnd): Message['facts'] {
+  const scopes = `${run.scopesPlanned} planned: ${describeCounts(run, 'scopes')}`
+  return [
+    ['run', run.runId],
+    ['scopes', scopes],
+  ]
+}
+
+function endedBadly(run: Exclude<RunEnd, FinishedRun>): Message {
+  const { runId, scopesFailed } = run
   const isFailed = run.kind === 'run.failed'
   const retry =
     scopesFailed > 0 ? `, \`collab-sync run --failed-of ${runId}\` retries what failed` : ''
   return {
     text: `${subjectOf(run)} ${isFailed ? 'failed' : 'was cancelled'}${run.cancelledBy === null ? '' : ` by ${run.cancelledBy}`}.`,
     action: isFailed ? `\`collab-sync status ${runId}\` shows why${retry}.` : null,
-    facts: [
-      ['run', runId],
-      ['scopes', `${scopesPlanned} planned: ${describeCounts(run, 'scopes')}`],
-    ],
+    facts: scopesOf(run),
   }
 }
 
@@ -111,29 +132,39 @@ function subjectOf({ trigger, request, requestedBy }: RunEnd): string {
   return request === null ? `A run (${trigger})` : `A run of ${request}${by}`
 }
 
+/** The page of `serve` that shows a notification; the overview, if no other page does. */
+function pageOf(notification: Notification): string {
+  if ('path' in notification) return notification.path
+  return 'runId' in notification ? `/runs/${notification.runId}` : '/'
+}
+
 /**
  * The JSON body for a receiver of this shape.
- * - `json`: `{ id, type, timestamp, data: { text, action, … } }`, the structure that Standard Webhooks recommends, with
+ * - `json`: `{ id, type, timestamp, data: { text, action, url, … } }`, the structure that Standard Webhooks recommends, with
  *   the notification's own members in `data`;
- * - `slack`: an incoming webhook's `text`, without mark-up;
+ * - `slack`: an incoming webhook's `text`, without mark-up but a link;
  * - `teams`: a message with an Adaptive Card, as the Workflows app accepts it.
+ * @param publicUrl HTTP_PUBLIC_URL; without it, there is no link
  */
 export function bodyFor(
-  shape: ReceiverAddress['shape'],
+  shape: Exclude<ReceiverAddress['shape'], 'heartbeat'>,
   notificationId: string,
   notification: Notification,
+  publicUrl?: string,
 ): string {
   const message = describeNotification(notification)
+  const url = publicUrl === undefined ? null : publicUrl + pageOf(notification)
   switch (shape) {
     case 'json': {
       const { kind, at, ...rest } = notification
-      const data = { text: message.text, action: message.action, ...rest, ...timesOf(notification) }
+      const { text, action } = message
+      const data = { text, action, ...(url && { url }), ...rest, ...timesOf(notification) }
       return JSON.stringify({ id: notificationId, type: kind, timestamp: at, data })
     }
     case 'slack':
-      return JSON.stringify(slackMessage(message))
+      return JSON.stringify(slackMessage(message, url))
     case 'teams':
-      return JSON.stringify(teamsMessage(message))
+      return JSON.stringify(teamsMessage(message, url))
   }
 }
 
@@ -146,18 +177,25 @@ function timesOf(notification: Notification) {
   return { since, latest }
 }
 
-/** Without `mrkdwn` and `parse`, Slack interprets no mark-up and creates no links; &, < and > must still be escaped. */
-function slackMessage(message: Message) {
+/** Without `mrkdwn` and `parse`, Slack interprets no mark-up and creates no links but those in <>; &, < and > must still be escaped. */
+function slackMessage(message: Message, url: string | null) {
   const text = linesOf(message)
     .join('\n')
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
     .replaceAll('>', '&gt;')
-  return { text, mrkdwn: false, parse: 'none', unfurl_links: false, unfurl_media: false }
+  const link = url === null ? '' : `\n<${url.replaceAll('&', '&amp;')}|Open>`
+  return {
+    text: text + link,
+    mrkdwn: false,
+    parse: 'none',
+    unfurl_links: false,
+    unfurl_media: false,
+  }
 }
 
 /** Uses text runs, because Teams would read an ID in a text block as Markdown. */
-function teamsMessage(message: Message) {
+function teamsMessage(message: Message, url: string | null) {
   const [first, ...rest] = linesOf(message)
   const paragraph = (text: string | undefined, weight: 'Bolder' | 'Default') => ({
     type: 'RichTextBlock',
@@ -168,6 +206,7 @@ function teamsMessage(message: Message) {
     type: 'AdaptiveCard',
     version: '1.4',
     body: [paragraph(first, 'Bolder'), ...rest.map((line) => paragraph(line, 'Default'))],
+    ...(url && { actions: [{ type: 'Action.OpenUrl', title: 'Open', url }] }),
   }
   const contentType = 'application/vnd.microsoft.card.adaptive'
   return { type: 'message', attachments: [{ contentType, contentUrl: null, content }] }

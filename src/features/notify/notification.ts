@@ -1,28 +1,11 @@
 import * as z from 'zod'
+import type { SHOWN_COUNTS } from '../../schemas/counts.ts'
 import type { MemberChange } from '../../schemas/member-change.ts'
+import { ATTENTION } from '../../schemas/notification-type.ts'
+import type { StoredScopeSchema } from '../../schemas/scope.ts'
 
 /** A time as it comes out of PostgreSQL's JSON. */
 const isoTime = z.string()
-
-/** The kinds of sync.attention that are sent: the type of the message for an open problem, and for its resolution. */
-export const ATTENTION = {
-  failing: ['scopes.failing', 'scopes.recovered'],
-  overdue: ['freshness.passed', 'freshness.recovered'],
-  held: ['held.waiting', 'held.settled'],
-  rejected: ['rejected.waiting', 'rejected.settled'],
-  catalog_held: ['catalog.held', 'catalog.settled'],
-  catalog_failed: ['catalog.failed', 'catalog.recovered'],
-  worker_blocked: ['worker.blocked', 'worker.recovered'],
-  no_worker: ['worker.none', 'worker.back'],
-  nightly_missed: ['nightly.missed', 'nightly.recovered'],
-  nightly_late: ['nightly.late', 'nightly.recovered'],
-  credentials: ['credentials.refused', 'credentials.accepted'],
-  unreachable: ['service.unreachable', 'service.recovered'],
-  throttled: ['service.throttled', 'service.recovered'],
-  refresh_paused: ['refresh.paused', 'refresh.resumed'],
-  lock_wait: ['lock.waiting', 'lock.released'],
-  settings_differ: ['settings.differ', 'settings.agree'],
-} as const
 
 type Types = (typeof ATTENTION)[keyof typeof ATTENTION]
 
@@ -43,6 +26,14 @@ export const Facts = z.discriminatedUnion('kind', [
     scopesFailed: z.number(),
     scopesHeld: z.number(),
     scopesSkipped: z.number(),
+  }),
+  z.object({
+    // `night.ended` is what heartbeats receive.
+    kind: z.enum(['run.finished', 'night.ended']),
+    at: isoTime,
+    runId: z.string(),
+    trigger: z.string(),
+    status: z.string(),
   }),
   z.object({
     kind: z.enum(TYPES.map(([type]) => type)),
@@ -74,15 +65,29 @@ export const Facts = z.discriminatedUnion('kind', [
 
 export type Facts = z.infer<typeof Facts>
 
+/** What is read of a run when its message is sent. */
+interface RunRead {
+  /** What it fetches; null if the run was pruned. */
+  readonly request: string | null
+  readonly requestedBy: string | null
+  readonly cancelledBy: string | null
+}
+
+/** A run that finished, whatever its status. */
+export type FinishedRun = Extract<Facts, { status: string }> &
+  RunRead &
+  Readonly<Record<keyof typeof SHOWN_COUNTS, number>> & {
+    readonly scope: z.output<typeof StoredScopeSchema>
+    /** As in reporting.nightly. */
+    readonly completeUpTo: Date | null
+    readonly durationMs: number
+  }
+
 /** A notification as it is sent. */
 export type Notification =
   | Exclude<Facts, { kind: 'members.changed' } | { runId: string }>
-  | (Extract<Facts, { runId: string }> & {
-      /** What it fetches; null if the run was pruned. */
-      readonly request: string | null
-      readonly requestedBy: string | null
-      readonly cancelledBy: string | null
-    })
+  | (Extract<Facts, { scopesPlanned: number }> & RunRead)
+  | FinishedRun
   /** Sent by `doctor --notify`, and not stored. */
   | { readonly kind: 'test'; readonly at: string }
   | {

@@ -2,18 +2,19 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import * as z from 'zod'
 import { savepoint, transaction } from '../../core/database/pool.ts'
 import type { Client, Database } from '../../core/database/pool.ts'
-import type { RowOf } from '../../core/database/statement.ts'
 import * as notify from '../../core/database/statements/notify.ts'
 import { describeRequest } from '../../schemas/format.ts'
 import { MemberChangeSchema } from '../../schemas/member-change.ts'
+import { ATTENTION } from '../../schemas/notification-type.ts'
+import type { ReceiverAddress } from '../../schemas/notification-type.ts'
 import { StoredScopeSchema } from '../../schemas/scope.ts'
 import { every } from '../../base/every.ts'
 import type { Log } from '../../base/log.ts'
 import { bodyFor } from './message.ts'
-import { ATTENTION, Facts } from './notification.ts'
+import { Facts } from './notification.ts'
 import type { Notification } from './notification.ts'
-import { PostError, postMessage, receiversOf } from './post.ts'
-import type { Receiver, ReceiverAddress } from './post.ts'
+import { failing, PostError, postMessage, receiversOf } from './post.ts'
+import type { Receiver } from './post.ts'
 
 /** Longer than all attempts of one delivery, so that it expires only if the process died. */
 const LEASE_S = 90
@@ -29,6 +30,8 @@ export interface NotifierOptions {
   readonly addresses: readonly ReceiverAddress[]
   /** `whsec_...` */
   readonly secret: string | undefined
+  /** HTTP_PUBLIC_URL */
+  readonly publicUrl?: string | undefined
   /** The least time between two checks of all processes together. */
   readonly secondsBetween: number
 }
@@ -41,14 +44,14 @@ export interface NotifierOptions {
  */
 export class Notifier {
   readonly #options: NotifierOptions
-  readonly #receivers: readonly Receiver[]
+  readonly receivers: readonly Receiver[]
   readonly #stopped = new AbortController()
   /** Checks that failed when this process last made them. */
   readonly #failing = new Set<string>()
 
   constructor(options: NotifierOptions) {
     this.#options = options
-    this.#receivers = receiversOf(options.addresses)
+    this.receivers = receiversOf(options.addresses)
   }
 
   /**
@@ -56,12 +59,21 @@ export class Notifier {
    * @returns false if another process holds the lock or has just checked
    */
   async check(intervalS = this.#options.secondsBetween): Promise<boolean> {
-    return transaction(this.#options.database, async (client) => {
+    const { database } = this.#options
+    const pairs = this.receivers.flatMap(({ key, events }) =>
+      events.map((event) => ({ key, event })),
+    )
+    await notify.subscribe.run(database, {
+      receivers: pairs.map(({ key }) => key),
+      events: pairs.map(({ event }) => event),
+    })
+    return transaction(database, async (client) => {
       const turn = await notify.takeTurn.first(client, { intervalS })
       if (turn === undefined) return false
       const { watchingSince: since } = turn
-      const receivers = this.#receivers.map(({ key }) => key)
+      const receivers = this.receivers.map(({ key }) => key)
       await this.#check(client, 'runs', () => notify.noteRuns.run(client, { since }))
+      await this.#check(client, 'finished', () => notify.noteFinished.run(client, { receivers }))
       await this.#check(client, 'attention', () => noteAttention(client, turn.now))
       await this.#check(client, 'members', () => notify.noteMembers.run(client, { since }))
       await notify.address.run(client, { receivers })
@@ -86,7 +98,7 @@ export class Notifier {
 
   /** Delivers due messages to all receivers concurrently. @returns how many were accepted or need not be sent */
   async deliver(): Promise<number> {
-    const sent = await Promise.all(this.#receivers.map((receiver) => this.#deliverTo(receiver)))
+    const sent = await Promise.all(this.receivers.map((receiver) => this.deliverTo(receiver)))
     return sent.reduce((sum, each) => sum + each, 0)
   }
 
@@ -107,26 +119,36 @@ export class Notifier {
     this.#stopped.abort()
   }
 
-  async #deliverTo(receiver: Receiver): Promise<number> {
-    const due = { receiver: receiver.key, leaseS: LEASE_S }
+  /** Delivers due messages to one receiver, until there are none or one fails. @returns as {@link deliver} */
+  async deliverTo(receiver: Receiver): Promise<number> {
     let sent = 0
-    while (!this.#stopped.signal.aborted) {
-      const delivery = await notify.claim.first(this.#options.database, due)
-      // After a failure, the next message would probably fail too.
-      if (delivery === undefined || !(await this.#deliverOne(receiver, delivery))) break
-      sent += 1
-    }
+    // After a failure, the next message would probably fail too.
+    while (!this.#stopped.signal.aborted && (await this.#deliverNext(receiver))) sent += 1
     return sent
   }
 
-  async #deliverOne(receiver: Receiver, delivery: RowOf<typeof notify.claim>): Promise<boolean> {
-    const { database, log, secret } = this.#options
+  async #deliverNext(receiver: Receiver): Promise<boolean> {
+    const { database } = this.#options
+    if (receiver.shape !== 'heartbeat') return this.#deliverDue(database, receiver)
+    // One process at a time, until the response, so that no older ping follows that of a newer night.
+    return transaction(database, async (client) => {
+      const { isLocked } = await notify.lockHeartbeat.one(client, { receiver: receiver.key })
+      if (!isLocked) return false
+      await notify.dropPings.run(client, { receiver: receiver.key })
+      return this.#deliverDue(client, receiver)
+    })
+  }
+
+  async #deliverDue(on: Database | Client, receiver: Receiver): Promise<boolean> {
+    const { log, secret, publicUrl } = this.#options
+    const delivery = await notify.claim.first(on, { receiver: receiver.key, leaseS: LEASE_S })
+    if (delivery === undefined) return false
     const { notificationId: id, kind } = delivery
     const ids = { notificationId: id, receiver: receiver.key }
     const { signal } = this.#stopped
-    const notification = await notificationOf(database, Facts.parse(delivery.facts))
+    const notification = await notificationOf(on, Facts.parse(delivery.facts))
     if (notification === null) {
-      await notify.record.run(database, { ...ids, outcome: 'given_up', problem: null, retryInS: 0 })
+      await notify.record.run(on, { ...ids, outcome: 'given_up', problem: null, retryInS: 0 })
       log.info(
         { ...ids, kind },
         'a message to NOTIFY_URL was withdrawn: its subject was erased or deleted',
@@ -134,21 +156,25 @@ export class Notifier {
       return true
     }
     try {
-      const body = bodyFor(receiver.shape, id, notification)
-      await postMessage(receiver, { id, body }, { secret, signal })
+      const { shape } = receiver
+      const isPing = shape === 'heartbeat'
+      const body = isPing ? null : bodyFor(shape, id, notification, publicUrl)
+      const isFailure = 'status' in notification && /^(failed|cancelled)$/.test(notification.status)
+      const to = isPing && isFailure ? failing(receiver) : receiver
+      await postMessage(to, { id, body }, { secret, signal })
     } catch (error) {
       if (!(error instanceof PostError)) throw error
       const isGivenUp = delivery.isLast && !signal.aborted
       const retryInS = signal.aborted ? 0 : Math.max(pauseAfter(delivery.attempts), error.waitS)
       const problem = error.message
       const outcome = isGivenUp ? 'given_up' : 'retry'
-      await notify.record.run(database, { ...ids, outcome, problem, retryInS })
+      await notify.record.run(on, { ...ids, outcome, problem, retryInS })
       const facts = { ...ids, kind, problem }
       if (isGivenUp) log.error(facts, 'a message to NOTIFY_URL was given up after a day')
       else log.warn(facts, 'a message to NOTIFY_URL was not accepted; it will be sent again')
       return false
     }
-    await notify.record.run(database, { ...ids, outcome: 'sent', problem: null, retryInS: 0 })
+    await notify.record.run(on, { ...ids, outcome: 'sent', problem: null, retryInS: 0 })
     log.info({ ...ids, kind }, 'notified')
     return true
   }
@@ -182,19 +208,22 @@ function isReported(kind: string): kind is keyof typeof ATTENTION {
 const MemberChanges = z.array(MemberChangeSchema)
 
 /** The notification with what is read when it is sent; null if that was erased or deleted. */
-async function notificationOf(database: Database, facts: Facts): Promise<Notification | null> {
+async function notificationOf(on: Database | Client, facts: Facts): Promise<Notification | null> {
   if ('runId' in facts) {
-    const run = await notify.run.first(database, { runId: facts.runId })
-    const request =
-      run === undefined
+    const run = await notify.run.first(on, { runId: facts.runId })
+    if (run === undefined)
+      return 'status' in facts
         ? null
-        : describeRequest({ ...run, scope: StoredScopeSchema.parse(run.scope) })
-    const { requestedBy = null, cancelledBy = null } = run ?? {}
-    return { ...facts, request, requestedBy, cancelledBy }
+        : { ...facts, request: null, requestedBy: null, cancelledBy: null }
+    const { retryOf, failing: isFailing, requestedBy, cancelledBy, ...counts } = run
+    const scope = StoredScopeSchema.parse(run.scope)
+    const request = describeRequest({ scope, retryOf, failing: isFailing })
+    const read = { request, requestedBy, cancelledBy }
+    return 'status' in facts ? { ...facts, ...counts, scope, ...read } : { ...facts, ...read }
   }
   if (!('numbers' in facts)) return facts
   const { kind, at, numbers } = facts
-  const { members, first } = await notify.memberChanges.one(database, { numbers })
+  const { members, first } = await notify.memberChanges.one(on, { numbers })
   return members === 0 ? null : { kind, at, members, first: MemberChanges.parse(first) }
 }
 
@@ -215,6 +244,7 @@ const SECONDS_BETWEEN_OF_MS = 0.6
 export interface NotifySettings {
   readonly notifyUrls?: readonly ReceiverAddress[]
   readonly notifySecret?: string
+  readonly httpPublicUrl?: string
 }
 
 /**
@@ -228,7 +258,7 @@ export async function keepNotified(
   settings: NotifySettings,
   options: { staysOn: boolean; log: Log },
 ): Promise<{ stop(): Promise<void> }> {
-  const { notifyUrls = [], notifySecret } = settings
+  const { notifyUrls = [], notifySecret, httpPublicUrl } = settings
   if (notifyUrls.length === 0) return { stop: async () => {} }
   const { log, staysOn } = options
   const notifier = new Notifier({
@@ -236,25 +266,34 @@ export async function keepNotified(
     log,
     addresses: notifyUrls,
     secret: notifySecret,
+    publicUrl: httpPublicUrl,
     secondsBetween: SECONDS_BETWEEN,
   })
+  // Each receiver by itself, so that one that hangs delays neither the checks nor the others.
+  const deliveries = notifier.receivers.map((receiver) =>
+    every(CHECK_MS, log, 'delivery of notifications', async () => {
+      await notifier.deliverTo(receiver)
+    }),
+  )
+  const deliver = () => deliveries.forEach((each) => void each.now())
   let secondsBetween = SECONDS_BETWEEN
   const notifying = every(CHECK_MS, log, 'notification', async () => {
     const beganMs = performance.now()
     if (await notifier.check(secondsBetween)) {
       const after = SECONDS_BETWEEN_OF_MS * (performance.now() - beganMs)
       secondsBetween = Math.max(SECONDS_BETWEEN, Math.min(after, SECONDS_BETWEEN_MAX))
+      deliver()
     }
-    await notifier.deliver()
   })
   // Runs that ended before the first check are not reported, so check before the first run can end. `notifying` logs errors.
   await notifier.check().catch(() => {})
-  // Not awaited, because receivers may hang.
   void notifying.now()
+  deliver()
   return {
     async stop() {
       if (staysOn) notifier.stop()
       await notifying.stop()
+      await Promise.all(deliveries.map((each) => each.stop()))
       if (!staysOn)
         await notifier.finish().catch((err: unknown) => log.warn({ err }, 'notification fails'))
     },

@@ -4,6 +4,8 @@ import { fetch } from 'undici'
 import type { EnvHttpProxyAgent, Response } from 'undici'
 import { UsageError } from '../../base/errors.ts'
 import { hasProxy, openProxies } from '../../base/proxy.ts'
+import { DEFAULT_TYPES } from '../../schemas/notification-type.ts'
+import type { ReceiverAddress } from '../../schemas/notification-type.ts'
 
 /** Time limit of one request. */
 const CALL_MS = 10_000
@@ -28,12 +30,13 @@ export class PostError extends Error {
 export interface Post {
   /** The same in every attempt, so that the receiver can drop duplicates. */
   readonly id: string
-  /** JSON. */
-  readonly body: string
+  /** JSON; null for a heartbeat, which is a GET without a body. */
+  readonly body: string | null
 }
 
 /**
- * Posts a message, in up to three attempts. Redirects are not followed, because their targets are not configured.
+ * Posts a message, in up to three attempts, or pings a heartbeat, in one attempt. Redirects are not followed, because their
+ * targets are not configured.
  * @param options.secret `whsec_...`; the message is not signed without it
  * @param options.signal ends the pauses between attempts, but no request, because the receiver may have accepted it
  * @throws PostError if the receiver does not accept it or a proxy setting is wrong; it never contains the address
@@ -45,7 +48,7 @@ export async function postMessage(
 ): Promise<void> {
   try {
     await pRetry(() => postOnce(receiver, post, secret), {
-      retries: RETRIES,
+      retries: receiver.shape === 'heartbeat' ? 0 : RETRIES,
       minTimeout: 500,
       randomize: true,
       signal,
@@ -69,13 +72,15 @@ export async function postOnce(
   try {
     response = await fetch(url, {
       ...(hasProxy(url) ? { dispatcher: (proxies ??= openProxies()) } : {}),
-      method: 'POST',
+      method: post.body === null ? 'GET' : 'POST',
       redirect: 'manual',
       headers: {
-        'content-type': 'application/json',
         'user-agent': 'collab-sync',
-        'webhook-id': post.id,
-        ...(secret === undefined ? {} : signatureHeaders(secret, post, new Date())),
+        ...(post.body !== null && {
+          'content-type': 'application/json',
+          'webhook-id': post.id,
+          ...(secret && signatureHeaders(secret, { ...post, body: post.body }, new Date())),
+        }),
       },
       body: post.body,
       signal: AbortSignal.timeout(CALL_MS),
@@ -97,7 +102,11 @@ export async function postOnce(
  * HMAC-SHA256 of `id.timestamp.body`. The time is that of the attempt, which prevents replay of old messages.
  * @param secret `whsec_` and the key in base64
  */
-export function signatureHeaders(secret: string, message: Post, now: Date): Record<string, string> {
+export function signatureHeaders(
+  secret: string,
+  message: { readonly id: string; readonly body: string },
+  now: Date,
+): Record<string, string> {
   const timestamp = String(Math.floor(now.getTime() / 1000))
   const key = Buffer.from(secret.slice('whsec_'.length), 'base64')
   const signature = createHmac('sha256', key)
@@ -137,24 +146,31 @@ function networkProblem(error: unknown): string {
   return typeof code === 'string' ? `no connection (${code})` : 'no connection'
 }
 
-/** An address of NOTIFY_URL. */
-export interface ReceiverAddress {
-  readonly shape: 'json' | 'slack' | 'teams'
-  /** A secret: anyone who knows it can post there. */
-  readonly url: string
-}
-
 export interface Receiver extends ReceiverAddress {
   /** Replaces the address in the database and in logs, because the address is a secret. */
   readonly key: string
+  /** The types of the messages that it receives. */
+  readonly events: readonly string[]
 }
 
 /** The receivers of some addresses, without duplicates. */
 export function receiversOf(addresses: readonly ReceiverAddress[]): Receiver[] {
-  const receivers = addresses.map((address) => ({ ...address, key: keyOf(address) }))
+  const receivers = addresses.map((address) => ({
+    ...address,
+    key: keyOf(address),
+    events: address.shape === 'heartbeat' ? ['night.ended'] : (address.events ?? DEFAULT_TYPES),
+  }))
   return [...new Map(receivers.map((each) => [each.key, each])).values()]
 }
 
-function keyOf({ shape, url }: ReceiverAddress): string {
-  return createHash('sha256').update(`${shape} ${url}`).digest('hex').slice(0, 16)
+function keyOf({ shape, url, events }: ReceiverAddress): string {
+  const text = `${shape} ${url}${events ? `#${events}` : ''}`
+  return createHash('sha256').update(text).digest('hex').slice(0, 16)
+}
+
+/** The receiver of the ping for a night that failed: `/fail` below the path of the heartbeat, as Healthchecks documents. */
+export function failing(heartbeat: Receiver): Receiver {
+  const url = new URL(heartbeat.url)
+  url.pathname = `${url.pathname.replace(/\/$/, '')}/fail`
+  return { ...heartbeat, url: url.href }
 }

@@ -7,7 +7,7 @@ export const abandon = new Statement<{ receivers: readonly string[] }, null>('no
   isPrepared: true,
 })
 
-/** Creates the deliveries of the notifications that this transaction created. */
+/** Creates the deliveries of the notifications that this transaction created, to the receivers of their types. A run that finished is sent only to receivers that were seen with the type before. */
 export const address = new Statement<{ receivers: readonly string[] }, null>('notify/address', {
   parameters: 'receivers',
   isPrepared: true,
@@ -41,8 +41,20 @@ export const claim = new Statement<
   isPrepared: true,
 })
 
+/** Ends the pings to a heartbeat that are more than an hour late, and those of a night before the last one that ended. */
+export const dropPings = new Statement<{ receiver: string }, null>('notify/drop-pings', {
+  parameters: 'receiver',
+  isPrepared: true,
+})
+
 /** Deletes old notifications with their deliveries. */
 export const forget = new Statement<null, null>('notify/forget')
+
+/** Locks a heartbeat until the transaction ends, unless another process has locked it. */
+export const lockHeartbeat = new Statement<{ receiver: string }, { isLocked: boolean }>(
+  'notify/lock-heartbeat',
+  { parameters: 'receiver', columns: 'isLocked', neverNull: 'isLocked', isPrepared: true },
+)
 
 /** The field changes of a message that are still stored, and the first ten of them. */
 export const memberChanges = new Statement<
@@ -53,6 +65,12 @@ export const memberChanges = new Statement<
   columns: 'members first',
   neverNull: 'members first',
 })
+
+/** Creates notifications of each run that finished within a day and after a receiver was first seen with the type: run.finished, and night.ended of nightly runs. Runs of hints and continuous refresh are excluded. */
+export const noteFinished = new Statement<{ receivers: readonly string[] }, null>(
+  'notify/note-finished',
+  { parameters: 'receivers', isPrepared: true },
+)
 
 /** Marks field changes since notifications began as reported, and creates one notification with their numbers. The message reads them when it is sent (notify/member-changes): names of fields may be IDs, so they are stored only once. */
 export const noteMembers = new Statement<{ since: Date }, null>('notify/note-members', {
@@ -100,7 +118,7 @@ export const record = new Statement<
   null
 >('notify/record', { parameters: 'notificationId receiver outcome problem retryInS' })
 
-/** Who requested a run, what it fetches, and who cancelled it: read when its message is sent, because it may name persons. */
+/** Who requested a run, what it fetches, who cancelled it, and its counts: read when its message is sent, because it may name persons. */
 export const run = new Statement<
   { runId: string },
   {
@@ -109,8 +127,49 @@ export const run = new Statement<
     failing: boolean
     requestedBy: string | null
     cancelledBy: string | null
+    completeUpTo: Date | null
+    durationMs: number
+    calls: number
+    retries: number
+    waitedThrottledMs: number
+    scopesPlanned: number
+    scopesSucceeded: number
+    scopesFailed: number
+    scopesHeld: number
+    scopesSkipped: number
+    recordsReceived: number
+    recordsInserted: number
+    recordsUpdated: number
+    recordsUnchanged: number
+    recordsRejected: number
+    recordsNull: number
+    organizationsDone: number
+    documentsDone: number
+    groupsDone: number
+    annotationsDone: number
+    usersWritten: number
+    usersRemoved: number
+    membersRemoved: number
+    commentsWritten: number
+    commentsDeleted: number
+    rejected: number
+    serviceMs: number
+    waitedMs: number
+    databaseMs: number
+    cpuMs: number
   }
->('notify/run', { parameters: 'runId', columns: 'scope retryOf failing requestedBy cancelledBy' })
+>('notify/run', {
+  parameters: 'runId',
+  columns:
+    'scope retryOf failing requestedBy cancelledBy completeUpTo durationMs calls retries waitedThrottledMs scopesPlanned scopesSucceeded scopesFailed scopesHeld scopesSkipped recordsReceived recordsInserted recordsUpdated recordsUnchanged recordsRejected recordsNull organizationsDone documentsDone groupsDone annotationsDone usersWritten usersRemoved membersRemoved commentsWritten commentsDeleted rejected serviceMs waitedMs databaseMs cpuMs',
+  neverNull: 'durationMs',
+})
+
+/** Records when each receiver was first in NOTIFY_URL with each of its types, and again if no process has had it for more than a day. Rows are written at most once an hour. */
+export const subscribe = new Statement<
+  { receivers: readonly string[]; events: readonly string[] },
+  null
+>('notify/subscribe', { parameters: 'receivers events', isPrepared: true })
 
 /** Locks the check for notifications until the transaction ends. Returns no row if another process holds the lock or checked recently. */
 export const takeTurn = new Statement<{ intervalS: number }, { now: Date; watchingSince: Date }>(
