@@ -132,7 +132,7 @@ describe('the link to a page of serve', () => {
     const url = `${PUBLIC}${path}`
     expect(bodies(notification, PUBLIC)).toEqual({
       json: url,
-      slack: `<${url}|Open>`,
+      slack: `<${url}>`,
       teams: [{ type: 'Action.OpenUrl', title: 'Open', url }],
     })
   })

@@ -184,7 +184,7 @@ function slackMessage(message: Message, url: string | null) {
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
     .replaceAll('>', '&gt;')
-  const link = url === null ? '' : `\n<${url.replaceAll('&', '&amp;')}|Open>`
+  const link = url === null ? '' : `\n<${url.replaceAll('&', '&amp;')}>`
   return {
     text: text + link,
     mrkdwn: false,
