@@ -119,10 +119,11 @@ function faultsTogether(
       'is not set, but NOTIFY_URL has a receiver that checks signatures',
     ],
     [
-      // Without `http`, HTTP_BASE_PATH is not read.
-      !!httpBasePath && !!httpPublicUrl && new URL(httpPublicUrl).pathname !== httpBasePath,
+      need.includes('http') &&
+        !!httpPublicUrl &&
+        new URL(httpPublicUrl).pathname !== (httpBasePath || '/'),
       SETTINGS.httpPublicUrl,
-      'must have the path of HTTP_BASE_PATH, and no other',
+      'must have the path of HTTP_BASE_PATH, and none without it',
     ],
     [
       need.includes('http') && settings.httpToken === SETTINGS.httpToken.example,

@@ -37,7 +37,10 @@ test('a receiver names its types in #events=, in any order, and a heartbeat is a
 })
 
 test('HTTP_PUBLIC_URL is read by every command, without / at its end', () => {
-  const { httpPublicUrl } = readAsServe({ HTTP_PUBLIC_URL: 'https://sync.example/base/' })
+  const { httpPublicUrl } = readAsServe({
+    HTTP_PUBLIC_URL: 'https://sync.example/base/',
+    HTTP_BASE_PATH: '/base',
+  })
   expect(httpPublicUrl).toBe('https://sync.example/base')
   expect(readSettings({ HTTP_PUBLIC_URL: 'http://h:8080' }, { need: [] }).httpPublicUrl).toBe(
     'http://h:8080',
@@ -72,9 +75,11 @@ describe('what is refused', () => {
     expect(faults('https://h/base/', 'http')).toEqual([])
     for (const url of ['https://h', 'https://h/other'])
       expect(faults(url, 'http')).toEqual([
-        'HTTP_PUBLIC_URL must have the path of HTTP_BASE_PATH, and no other. Example: HTTP_PUBLIC_URL=https://sync.example.com/collab-sync',
+        'HTTP_PUBLIC_URL must have the path of HTTP_BASE_PATH, and none without it. Example: HTTP_PUBLIC_URL=https://sync.example.com/collab-sync',
       ])
     expect(faults('https://h', 'database')).toEqual([])
+    expect(faultsIn({ HTTP_PUBLIC_URL: 'https://h/' }, ['http'])).toEqual([])
+    expect(faultsIn({ HTTP_PUBLIC_URL: 'https://h/base' }, ['http'])).toHaveLength(1)
   })
 
   test.each([
