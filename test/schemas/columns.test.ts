@@ -204,7 +204,15 @@ describe('each column shows the field that its head names', () => {
     ],
     'a change of a run': [
       RUN_CHANGE_COLUMNS,
-      { object: 'comment', change: 'edited', at: AT, ...ids, commentId: 5, userId: null, name: 'Hi' },
+      {
+        object: 'comment',
+        change: 'edited',
+        at: AT,
+        ...ids,
+        commentId: 5,
+        userId: null,
+        name: 'Hi',
+      },
       [
         'changed: Hi',
         'change: edited',
@@ -215,7 +223,12 @@ describe('each column shows the field that its head names', () => {
     ],
     'what is found by its whole name': [
       FOUND_COLUMNS,
-      { kind: 'document', ids: { organizationId: 'a', documentId: 'b' }, name: 'Plan', isExact: true },
+      {
+        kind: 'document',
+        ids: { organizationId: 'a', documentId: 'b' },
+        name: 'Plan',
+        isExact: true,
+      },
       ['name: Plan', 'kind: Document', 'ID: b', 'in: a', 'match: exact'],
     ],
     'what is found by a part of its name': [
