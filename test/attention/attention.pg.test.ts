@@ -102,7 +102,13 @@ describe('of organizations', () => {
     const [organizationId] = organizations
     const match = { operation: 'users', organizationId } as const
     const run = await runWith({ kind: 'empty-list', match })
-    const held = { kind: 'held', count: run['scopes_held'], path: '/held' }
+    const listings = run['scopes_held']
+    // Each person once, though several listings lack them.
+    const people = await one(
+      'select count(distinct id)::int from sync.held, unnest(missing_user_ids) id where resolved_at is null',
+    )
+    const sentence = `${people} people are missing from ${listings} listings, and collab-sync removed none of them, in organization "${organizationId}".`
+    const held = { kind: 'held', count: listings, path: '/held', sentence }
     expect(await readAttention(live.database.pool)).toMatchObject([held])
     await ageChecks(live.database, 27)
     expect(await kinds()).toEqual(['overdue', 'held'])

@@ -70,7 +70,7 @@ test('a night that comes while no worker is alive is missing as well', async () 
   expect(types().toSorted()).toEqual(['nightly.missed', 'worker.none'])
 })
 
-test('a nightly run beyond its usual time is reported once, and that it has finished', async () => {
+test('a nightly run beyond its usual time, without a pause, is reported once, and that it has finished', async () => {
   for (const hours of [73, 49, 25])
     await on.rig.endedRun({ trigger: 'schedule', asked: hours, ended: hours - 1 })
   const runId = await on.rig.endedRun({ trigger: 'schedule' })
@@ -84,6 +84,13 @@ test('a nightly run beyond its usual time is reported once, and that it has fini
   await check()
   expect(types()).toEqual([])
   await begun(150)
+  await sql(
+    `insert into sync.pauses (paused_at, paused_until, paused_by)
+    values (now() - interval '2 hours', now() - interval '1 hour', 'ann')`,
+  )
+  await check()
+  expect(types()).toEqual([])
+  await sql('delete from sync.pauses')
   await check()
   expect(types()).toEqual(['nightly.late'])
   await sql(`update sync.runs set status = 'succeeded', finished_at = now() where run_id = $1`, [

@@ -3,6 +3,7 @@ import { checkDefinitions } from '../../src/cli/doctor/check-database.ts'
 import { refreshLines } from '../../src/cli/refresh-details.ts'
 import { readFreshness } from '../../src/client/freshness.ts'
 import { setDefinitions } from '../../src/core/database/definitions.ts'
+import { rolledBack } from '../../src/core/database/pool.ts'
 import { FreshnessSchema } from '../../src/schemas/freshness.ts'
 import { openLive } from '../helpers/live.ts'
 
@@ -53,6 +54,21 @@ test('each class is told with its threads, its looks of the last day and its pas
   expect(rows[6]).toMatchObject({ quiet_from: 245_760, quiet_to: 983_040, threads: 0 })
   const whole = { threads: scopes, ...looks, every: 18_000, whole: 18_000 }
   expect(rows[7]).toMatchObject({ quiet_from: null, quiet_to: null, ...whole })
+})
+
+test('threads that a pass polled after their batch became late are neither stale nor overdue', async () => {
+  const { rows } = await rolledBack(live.database.pool, async (client) => {
+    await client.query(`
+      update collab_store.batches set checked_at = now() - interval '4 days';
+      update collab_store.recent_threads r set active_at = now() - interval '9 minutes', written_in = '0',
+        batch_key = (select batch_key from collab_store.annotations a where a.annotation_key = r.annotation_key);
+      update sync.refresh_passes set whole_since = now() - interval '1 minute', whole_snapshot = '1' where class = 1`)
+    return client.query(`
+      select (select count(*)::int from collab_store.checked_annotations where not is_stale) as each,
+        sum(scopes) filter (where not is_stale)::int as total, sum(scopes) filter (where not is_overdue)::int as promised
+      from collab_store.checks`)
+  })
+  expect(rows).toEqual([{ each: 20, total: 20, promised: 20 }])
 })
 
 test('status and the document describe it in words', async () => {

@@ -7,12 +7,16 @@ import {
   ACTION_COLUMNS,
   CAUSE_COLUMNS,
   FAILURE_COLUMNS,
+  factsOfPace,
+  factsOfSchedule,
+  FOUND_COLUMNS,
   HELD_COLUMNS,
   REJECTED_COLUMNS,
+  RUN_CHANGE_COLUMNS,
   RUN_COLUMNS,
   runs,
 } from '../../src/schemas/columns.ts'
-import type { Columns, Value } from '../../src/schemas/columns.ts'
+import type { Columns, Facts, Value } from '../../src/schemas/columns.ts'
 import { Table } from '../../src/http/pages/tables.tsx'
 import { Shown } from '../../src/http/pages/values.tsx'
 import { unescaped } from '../pages/open-pages.ts'
@@ -198,10 +202,102 @@ describe('each column shows the field that its head names', () => {
         'run: 0aea587c\n2026-11-20 02:00:00Z',
       ],
     ],
+    'a change of a run': [
+      RUN_CHANGE_COLUMNS,
+      {
+        object: 'comment',
+        change: 'edited',
+        at: AT,
+        ...ids,
+        commentId: 5,
+        userId: null,
+        name: 'Hi',
+      },
+      [
+        'changed: Hi',
+        'change: edited',
+        'kind: comment',
+        'in: a / b / c',
+        'at: 2026-11-20 02:00:00Z',
+      ],
+    ],
+    'what is found by its whole name': [
+      FOUND_COLUMNS,
+      {
+        kind: 'document',
+        ids: { organizationId: 'a', documentId: 'b' },
+        name: 'Plan',
+        isExact: true,
+      },
+      ['name: Plan', 'kind: Document', 'ID: b', 'in: a', 'match: exact'],
+    ],
+    'what is found by a part of its name': [
+      FOUND_COLUMNS,
+      { kind: 'organization', ids: { organizationId: 'a' }, name: 'Acme', isExact: false },
+      ['name: Acme', 'kind: Organization', 'ID: a', 'in: ', 'match: part'],
+    ],
   }
 
   test.each(Object.entries(lists))('of %s', (_, [columns, row, shown]) => {
     const cells = columns.map(([head, cell]) => `${head}: ${textOf(cell(row as never))}`)
     expect(cells).toEqual(shown)
+  })
+})
+
+describe('each fact shows the field that its term names', () => {
+  const pause = { since: AT, until: new Date('2026-11-20T03:00:00Z'), by: 'bea', reason: 'upkeep' }
+  const pace = { callsPerSecond: 2, setAt: AT, setBy: 'ann', lowestRateLimit: 5, pause }
+  const schedule = {
+    cron: '0 2 * * *',
+    removedCron: null,
+    timeZone: 'UTC',
+    setBy: 'schedule set',
+    by: 'ann',
+    setAt: AT,
+    next: null,
+    registered: null,
+  } as const
+  const removed = { cron: null, removedCron: '0 3 * * *', setBy: 'schedule remove' } as const
+  const lists: Record<string, [facts: Facts, shown: readonly string[]]> = {
+    'the pace': [
+      factsOfPace(pace),
+      [
+        'calls: paused until 2026-11-20 03:00:00Z',
+        'paused by: bea',
+        'since: 2026-11-20 02:00:00Z',
+        'reason: upkeep',
+        'pace: 2 calls a second',
+        'set by: ann 2026-11-20 02:00:00Z',
+        'SYNC_RATE_LIMIT: 5 calls a second',
+      ],
+    ],
+    'the schedule': [
+      factsOfSchedule(schedule),
+      [
+        'next: never',
+        'due: ',
+        'cron expression: 0 2 * * *',
+        'removed: ',
+        'time zone: UTC',
+        'set by: ann',
+        'set: 2026-11-20 02:00:00Z',
+      ],
+    ],
+    'a removed schedule': [
+      factsOfSchedule({ ...schedule, ...removed }),
+      [
+        'next: never',
+        'due: ',
+        'cron expression: none',
+        'removed: 0 3 * * *',
+        'time zone: UTC',
+        'removed by: ann',
+        'removed: 2026-11-20 02:00:00Z',
+      ],
+    ],
+  }
+
+  test.each(Object.entries(lists))('of %s', (_, [facts, shown]) => {
+    expect(facts.map(([term, value]) => `${term}: ${textOf(value)}`)).toEqual(shown)
   })
 })
