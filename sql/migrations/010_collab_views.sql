@@ -56,18 +56,42 @@ comment on column collab.documents.is_stale is 'True if its user listing may be 
 comment on column collab.documents.in_catalog is 'Whether the catalog lists it and its organization.';
 comment on column collab.documents.name is 'Display name from the catalog (documentName); null if none was given.';
 
-create view collab.annotations as
-select o.organization_id, d.document_id, x.annotation_id, x.active, x.comment_count,
-  collab_store.last_good_check(x.own_checked_at, b.checked_at) as checked_at,
-  x.changed_at,
-  x.failing_since,
+-- Joined instead of annotations. PostgreSQL drops it, or the batches and recent threads in it, from plans that do not
+-- need them. Recent threads are joined so that the passes are looked up only for them: a lookup for every annotation is
+-- most of the time of a report on all. For the same reason, is_stale looks at passes only where the batch is late.
+create view collab_store.checked_annotations as
+select x.annotation_key, x.document_key, x.annotation_id, x.active, x.comment_count, x.authors, x.changed_at,
+  x.failing_since, x.first_comment_at, x.last_comment_at, x.first_answer_at,
+  greatest(collab_store.last_good_check(x.own_checked_at, b.checked_at), case when h.annotation_key is not null
+    then (select w.pass_started_at from collab_store.pass_checks w where w.annotation_key = h.annotation_key) end) as checked_at,
   collab_store.is_stale(collab_store.last_good_check(x.own_checked_at, b.checked_at), x.failing_since,
-    (select stale_before from collab_store.promise)) as is_stale,
-  x.active and d.active and o.active as in_catalog
+    (select stale_before from collab_store.promise))
+    and (h.annotation_key is null or not exists (select from collab_store.pass_checks w
+      where w.annotation_key = h.annotation_key and w.pass_started_at >= (select stale_before from collab_store.promise))) as is_stale
 from collab_store.annotations x
+left join collab_store.batches b using (batch_key)
+left join collab_store.recent_threads h using (annotation_key);
+comment on view collab_store.checked_annotations is 'Annotations with their last successful check, including passes of continuous refresh. All views of annotations and comments take checked_at and is_stale from it.';
+comment on column collab_store.checked_annotations.annotation_key is 'As in annotations.';
+comment on column collab_store.checked_annotations.document_key is 'As in annotations.';
+comment on column collab_store.checked_annotations.annotation_id is 'As in annotations.';
+comment on column collab_store.checked_annotations.active is 'As in annotations.';
+comment on column collab_store.checked_annotations.comment_count is 'As in annotations.';
+comment on column collab_store.checked_annotations.authors is 'As in annotations.';
+comment on column collab_store.checked_annotations.changed_at is 'As in annotations.';
+comment on column collab_store.checked_annotations.failing_since is 'As in annotations.';
+comment on column collab_store.checked_annotations.first_comment_at is 'As in annotations.';
+comment on column collab_store.checked_annotations.last_comment_at is 'As in annotations.';
+comment on column collab_store.checked_annotations.first_answer_at is 'As in annotations.';
+comment on column collab_store.checked_annotations.checked_at is 'Last successful check of its comments; null if none.';
+comment on column collab_store.checked_annotations.is_stale is 'As in collab.comments.';
+
+create view collab.annotations as
+select o.organization_id, d.document_id, x.annotation_id, x.active, x.comment_count, x.checked_at, x.changed_at, x.failing_since,
+  x.is_stale, x.active and d.active and o.active as in_catalog
+from collab_store.checked_annotations x
 join collab_store.documents d using (document_key)
-join collab_store.organizations o using (organization_key)
-join collab_store.batches b on b.batch_key = x.batch_key;
+join collab_store.organizations o using (organization_key);
 comment on view collab.annotations is 'Comment annotations of the catalog. Each has one thread of comments. Key: organization_id, document_id, annotation_id.';
 comment on column collab.annotations.organization_id is 'The service''s organizationId.';
 comment on column collab.annotations.document_id is 'The service''s documentId.';
@@ -181,34 +205,6 @@ comment on column collab.user_group_members.is_stale is 'True if that listing ma
 comment on column collab.user_group_members.in_catalog is 'Whether the catalog lists the group.';
 comment on column collab.user_group_members.removal_held_since is 'As in collab.users, for the group''s listing.';
 comment on column collab.user_group_members.removal_refused_at is 'As in collab.users, for the group''s listing.';
-
--- Joined instead of annotations. PostgreSQL drops it, or the batches and recent threads in it, from plans that do not
--- need them. Recent threads are joined so that the passes are looked up only for them: a lookup for every annotation is
--- most of the time of a report on all.
-create view collab_store.checked_annotations as
-select x.annotation_key, x.document_key, x.annotation_id, x.active, x.comment_count, x.authors, x.changed_at,
-  x.first_comment_at, x.last_comment_at, x.first_answer_at,
-  greatest(collab_store.last_good_check(x.own_checked_at, b.checked_at), case when h.annotation_key is not null
-    then (select w.pass_started_at from collab_store.pass_checks w where w.annotation_key = h.annotation_key) end) as checked_at,
-  collab_store.is_stale(greatest(collab_store.last_good_check(x.own_checked_at, b.checked_at), case when h.annotation_key is not null
-    then (select w.pass_started_at from collab_store.pass_checks w where w.annotation_key = h.annotation_key) end), x.failing_since,
-    (select stale_before from collab_store.promise)) as is_stale
-from collab_store.annotations x
-left join collab_store.batches b using (batch_key)
-left join collab_store.recent_threads h using (annotation_key);
-comment on view collab_store.checked_annotations is 'Annotations with their last successful check, including passes of continuous refresh. The views of comments take checked_at and is_stale from it.';
-comment on column collab_store.checked_annotations.annotation_key is 'As in annotations.';
-comment on column collab_store.checked_annotations.document_key is 'As in annotations.';
-comment on column collab_store.checked_annotations.annotation_id is 'As in annotations.';
-comment on column collab_store.checked_annotations.active is 'As in annotations.';
-comment on column collab_store.checked_annotations.comment_count is 'As in annotations.';
-comment on column collab_store.checked_annotations.authors is 'As in annotations.';
-comment on column collab_store.checked_annotations.changed_at is 'As in annotations.';
-comment on column collab_store.checked_annotations.first_comment_at is 'As in annotations.';
-comment on column collab_store.checked_annotations.last_comment_at is 'As in annotations.';
-comment on column collab_store.checked_annotations.first_answer_at is 'As in annotations.';
-comment on column collab_store.checked_annotations.checked_at is 'Last successful check of its comments; null if none.';
-comment on column collab_store.checked_annotations.is_stale is 'As in collab.comments.';
 
 -- Rows of a thread have the check and staleness of their annotation.
 create view collab.comments as

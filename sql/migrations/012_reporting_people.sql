@@ -207,7 +207,6 @@ comment on column reporting.freshness.document_name is 'The document''s display 
 comment on column reporting.freshness.user_group_name is 'The user group''s display name; null if none.';
 comment on column reporting.freshness.operation is 'What was checked: users or comments.';
 
--- Annotations are counted by batch, because nearly all of them have the check of their batch (as in collab_store.checks).
 create view reporting.coverage as
 select s.organization_id, s.level, coalesce(sum(s.scopes) filter (where s.in_catalog), 0)::bigint as known,
   coalesce(sum(s.scopes) filter (where s.in_catalog and not s.is_stale and s.is_held is not true), 0)::bigint as fresh,
@@ -224,30 +223,22 @@ from (
   join collab_store.organizations o using (organization_key)
   left join collab_store.disputed_listings r using (batch_key, kind, scope_key)
   union all
-  select o.organization_id, 'annotation', a.active and o.active, a.checked_at,
-    collab_store.is_stale(a.checked_at, a.failing_since, (select stale_before from collab_store.promise)),
-    a.failing_since is not null, false, false, 'comments', a.scopes
-  from (
-    select b.organization_key, b.checked_at, null::timestamptz as failing_since, true as active, b.scopes - coalesce(n.own, 0) as scopes
-    from collab_store.batches b
-    left join (
-      select batch_key, count(*) as own from collab_store.annotations where own_checked_at is not null and active group by 1
-    ) n using (batch_key)
-    where b.operation = 'comments'
-    union all
-    select b.organization_key, collab_store.last_good_check(x.own_checked_at, null), x.failing_since, true, 1
-    from collab_store.annotations x
-    join collab_store.batches b using (batch_key)
-    where x.own_checked_at is not null and x.active
-    union all
-    select d.organization_key, null, null, false, count(*)
-    from collab_store.annotations x
-    join collab_store.documents d using (document_key)
-    where not x.active
-    group by 1
-  ) a
+  select o.organization_id, 'annotation', true, c.checked_at, c.is_stale, c.failing_since is not null, false, false, c.operation, c.scopes
+  from collab_store.checks c
   join collab_store.organizations o using (organization_key)
-  where a.scopes > 0
+  where c.operation = 'comments'
+  union all
+  select o.organization_id, 'annotation', false, null, true, false, false, false, b.operation, b.scopes
+  from collab_store.batches b
+  join collab_store.organizations o using (organization_key)
+  where b.operation = 'comments' and b.scopes > 0 and not o.active
+  union all
+  select o.organization_id, 'annotation', false, null, true, false, false, false, 'comments', count(*)
+  from collab_store.annotations x
+  join collab_store.documents d using (document_key)
+  join collab_store.organizations o using (organization_key)
+  where not x.active
+  group by 1
   union all
   -- Users are checked by their organization's listing, which lists the users to expect.
   select x.organization_id, 'user', x.in_catalog, x.checked_at, x.is_stale, false,

@@ -114,7 +114,7 @@ export const lockBatch = new Statement<
   isPrepared: true,
 })
 
-/** Time of the last successful check of a scope; null if there was none. */
+/** Time of the last successful check of a scope, including passes of continuous refresh; null if there was none. */
 export const readCheck = new Statement<
   { batchKey: number; scopeNo: number },
   { checkedAt: Date | null }
