@@ -39,7 +39,8 @@ export const jobs = {
   },
 
   /**
-   * The nightly schedule is due: refreshes the catalog from the user's own query, if there is one, and starts a run. While a user
+   * The nightly schedule is due: refreshes the catalog from the user's own query, if there is one, and starts a run,
+   * beside which it deletes history that is older than PRUNE_OLDER_THAN. While a user
    * pauses the calls, it starts none: the workers make up for the last one when the pause ends.
    */
   async 'start-nightly-run'(app, { requestKey }) {
@@ -53,6 +54,7 @@ export const jobs = {
       const scope = scopeOfNight(app)
       const { runId, items } = await startRun(app.sync, { trigger: 'schedule', scope, requestKey })
       await app.deliver(items)
+      await app.pruneFor(runId)
       return { runId }
     } catch (error) {
       // Last night's run is still in progress, or the catalog is empty: the error of a job alone would not be seen.

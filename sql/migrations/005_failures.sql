@@ -237,3 +237,13 @@ comment on column sync.held.reason is 'Reason that the operator gave; null if no
 comment on column sync.held.is_standing is 'True for a refusal that applies until the response changes.';
 comment on index sync.refused_listings is 'Refusals that still apply, by listing.';
 comment on index sync.held_waiting is 'Held removals that are pending approval, by organization.';
+
+create function sync.old_runs(finished_before timestamptz) returns setof uuid
+language sql stable
+as $$
+  select r.run_id
+  from sync.runs r
+  where r.finished_at < finished_before
+    and not exists (select from sync.held h where h.run_id = r.run_id and (h.resolved_at is null or h.is_standing))
+$$;
+comment on function sync.old_runs(timestamptz) is 'Returns the finished runs that prune deletes. A run with a removal that is pending, or was refused and stays refused, is kept.';

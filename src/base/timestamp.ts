@@ -94,3 +94,9 @@ const DAY = /^\d{4}-\d\d-\d\d$/
 function isoOf(ms: number): string | null {
   return fromMs(Math.floor(ms), null)?.iso ?? null
 }
+
+/** Reads an age in days or weeks, such as `400d` or `60w`. @returns milliseconds; undefined if it is none */
+export function readAge(text: string): number | undefined {
+  const [, number, unit] = /^([1-9]\d{0,4})([dw])$/.exec(text) ?? []
+  return number === undefined ? undefined : Number(number) * (unit === 'w' ? 7 : 1) * 86_400_000
+}

@@ -1,4 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
+import { readAge } from '../base/timestamp.ts'
 import { CHANGED_OBJECTS } from '../base/columns.ts'
 import { EXPORT_FORMATS } from '../features/export/text.ts'
 import { define, wholeFromOne } from './define.ts'
@@ -69,6 +70,7 @@ export function addDataCommands(program: Command, actionOf: ActionOf): void {
 
   define(program, 'prune')
     .requiredOption('--older-than <age>', 'such as 400d; d for days, w for weeks', age)
+    .option('--dry-run', 'only count what would be deleted')
     .action(actionOf(async () => (await import('./commands/prune.ts')).pruneCommand))
 }
 
@@ -82,10 +84,10 @@ function objects(text: string): string[] {
 
 /** Parses days or weeks. @returns milliseconds */
 function age(text: string): number {
-  const [, number, unit] = /^([1-9]\d{0,4})([dw])$/.exec(text) ?? []
-  if (number === undefined)
+  const ms = readAge(text)
+  if (ms === undefined)
     throw new InvalidArgumentError('It must be a number of days or weeks, such as 400d or 60w.')
-  return Number(number) * (unit === 'w' ? 7 : 1) * 86_400_000
+  return ms
 }
 
 /** Parses a date, or a time with its zone: without a zone, the moment is ambiguous. */

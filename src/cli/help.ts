@@ -253,7 +253,7 @@ Example:
   },
   prune: {
     summary: 'delete old history and runs',
-    text: `Deletes data that ended before a time: superseded versions of comments and people, past memberships, the feed of changes, finished runs with their items, failures, rejected records and resolved holds, pauses of the calls, and the actions of users. Current rows stay, including deleted comments. It works in small steps: syncs continue, and you can stop and repeat it.`,
+    text: `Deletes data that ended before a time: superseded versions of comments and people, past memberships, the feed of changes, finished runs with their items, failures, rejected records and resolved holds, pauses of the calls, and the actions of users. Current rows stay, including deleted comments. It works in small steps: syncs continue, and you can stop and repeat it. PRUNE_OLDER_THAN does the same after each nightly run has started.`,
   },
   demo: {
     summary: 'run a complete example on this machine',

@@ -5,6 +5,7 @@ import { OPERATION_NAMES } from '../base/operations.ts'
 import type { Operation } from '../base/operations.ts'
 import { isDocumented, readMemberPath, splitPaths } from '../base/member-path.ts'
 import { isThisMachine } from '../base/this-machine.ts'
+import { readAge } from '../base/timestamp.ts'
 import { TYPES } from '../schemas/notification-type.ts'
 import type { ReceiverAddress } from '../schemas/notification-type.ts'
 
@@ -225,6 +226,15 @@ export const duration: z.ZodType<number, string> = parser(
       .map((n) => Number(n ?? 0))
     const ms = (((days * 24 + hours) * 60 + minutes) * 60 + seconds) * 1000
     return ms >= 1000 && ms <= 366 * DAY_S * 1000 ? ms : undefined
+  },
+)
+
+/** An age of 30 days or more, such as `400d` or `60w`, in milliseconds: the pages show 30 nights. */
+export const retention: z.ZodType<number, string> = parser(
+  'must be a number of days or weeks such as 400d or 60w, and at least 30d',
+  (text) => {
+    const ms = readAge(text)
+    return ms !== undefined && ms >= 30 * DAY_S * 1000 ? ms : undefined
   },
 )
 

@@ -138,6 +138,13 @@ export const SYNC_ROWS = inGroup('sync', {
     default: 'info',
     meaning: 'Lowest level that is logged to stderr.',
   },
+  pruneOlderThanMs: {
+    name: 'PRUNE_OLDER_THAN',
+    parse: parse.retention,
+    meaning:
+      'Age, such as 400d or 60w and at least 30d, from which history is deleted. After it has started a nightly run, the worker deletes what `prune --older-than` with this age deletes. If it is not set, nothing is deleted because of its age. Set the same value for all workers.',
+    example: '400d',
+  },
 })
 
 /** The catalog from a query. */

@@ -41,6 +41,7 @@ const SHARED = [
   'timeZone',
   'nightlyLateAfterMs',
   'maxIds',
+  'pruneOlderThanMs',
 ] as const satisfies readonly Member[]
 
 /** The values of settings that must be equal in all workers, by their names; null where one is unset. */

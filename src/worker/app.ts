@@ -9,6 +9,7 @@ import { requireSchema } from '../core/database/schema.ts'
 import { DrainingError, EnvironmentError, UsageError } from '../base/errors.ts'
 import { RepeatedFault } from '../base/log.ts'
 import type { Log } from '../base/log.ts'
+import { pruneOnce } from '../features/privacy/prune.ts'
 import { readNameRedaction, RulesKeeper } from '../features/privacy/rules.ts'
 import { migrateQueue } from '../core/queue/backend.ts'
 import { itemDelivery, openQueue } from '../core/queue/queue.ts'
@@ -57,6 +58,8 @@ export interface App {
   deliver(items: readonly Item[]): Promise<void>
   /** Imports the catalog from CATALOG_SQL, if it is set. If that fails, the catalog stays unchanged and the error is logged. */
   refreshCatalog(): Promise<void>
+  /** Deletes history that is older than PRUNE_OLDER_THAN, if it is set, once for a nightly run. */
+  pruneFor(runId: string): Promise<void>
   /** Aborts calls that wait; calls in flight continue. */
   drain(): void
   /** Also aborts calls in flight. */
@@ -165,6 +168,18 @@ function createApp(
         if (!(error instanceof UsageError || error instanceof EnvironmentError)) throw error
         log.error({ reason: error.message }, 'the catalog is unchanged')
       }
+    },
+    async pruneFor(runId) {
+      const { pruneOlderThanMs: olderThanMs } = settings
+      if (olderThanMs === undefined) return
+      const { database } = store
+      await pruneOnce(database, {
+        runId,
+        by: BY_SCHEDULE,
+        olderThanMs,
+        log,
+        signal: draining.signal,
+      })
     },
     drain: () => draining.abort(new DrainingError('The worker is stopping.')),
     abandon: () => runSignals.abortAll(new DrainingError('The worker is stopping.')),

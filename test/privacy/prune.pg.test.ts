@@ -1,7 +1,10 @@
 import { beforeEach, expect, test } from 'vitest'
 import { prune } from '../../src/features/privacy/prune.ts'
+import type { OnPruned, Pruned } from '../../src/features/privacy/prune.ts'
+import { jobs } from '../../jobs/index.ts'
 import { createTestDatabase } from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'
+import { openLive } from '../helpers/live.ts'
 
 let database: TestDatabase
 beforeEach(async () => {
@@ -13,6 +16,14 @@ const before = new Date(Date.now() - 400 * DAY_MS)
 
 async function one(text: string, values: unknown[] = []): Promise<unknown> {
   return Object.values((await database.pool.query(text, values)).rows[0])[0]
+}
+
+/** Prunes, and expects that a dry run says the same beforehand. */
+async function pruneAsAnnounced(onPruned?: OnPruned): Promise<Pruned> {
+  const announced = await prune(database.pool, before, { isDryRun: true })
+  const pruned = await prune(database.pool, before, onPruned && { onPruned })
+  expect(announced).toEqual(pruned)
+  return pruned
 }
 
 /** A run with an item, a failure and a rejected record. @returns its ID */
@@ -57,7 +68,7 @@ test('history that ended before the time is deleted, in as many steps as a table
     select 'file', 'somebody', state, now() - interval '400 days 1 hour'
     from unnest(array['applied', 'failed', 'held', 'refused']) state`)
   const steps: number[] = []
-  const pruned = await prune(database.pool, before, (table, share) => {
+  const pruned = await pruneAsAnnounced((table, share) => {
     if (table === 'collab_store.comment_versions') steps.push(share)
   })
   expect(pruned).toMatchObject({ commentVersions: 40_000, pastMemberships: 10, catalogImports: 2 })
@@ -82,7 +93,7 @@ test('an old finished run is deleted with all its parts; others, and those with 
   await database.pool.query(
     `insert into sync.runs (trigger, requested_at) values ('cli', now() - interval '900 days')`,
   )
-  const pruned = await prune(database.pool, before)
+  const pruned = await pruneAsAnnounced()
   expect(pruned).toMatchObject({ runs: 2, runItems: 2, failures: 2, rejectedRecords: 3, held: 1 })
   const { rows } = await database.pool.query(
     `select run_id from sync.runs where status = 'succeeded' order by 1`,
@@ -95,7 +106,7 @@ test('an old finished run is deleted with all its parts; others, and those with 
   // By when it was last seen, whatever became of its run.
   expect(await one('select count(*)::int from sync.rejected_records')).toBe(1)
   expect(await one(`select count(*)::int from sync.runs where status = 'queued'`)).toBe(1)
-  expect(new Set(Object.values(await prune(database.pool, before)))).toEqual(new Set([0]))
+  expect(new Set(Object.values(await pruneAsAnnounced()))).toEqual(new Set([0]))
 })
 
 test('what users did is deleted by its age, but stays with a run that is kept and with the schedule', async () => {
@@ -115,7 +126,7 @@ test('what users did is deleted by its age, but stays with a run that is kept an
   await database.pool.query(
     `insert into sync.actions (at, by, action, target) select set_at, 'ann', 'schedule_set', 'schedule' from sync.schedule`,
   )
-  expect(await prune(database.pool, before)).toMatchObject({ runs: 1, actions: 3 })
+  expect(await pruneAsAnnounced()).toMatchObject({ runs: 1, actions: 3 })
   expect(await one(`select array_agg(target order by target) from sync.actions`)).toEqual([
     'kept run',
     'schedule',
@@ -140,10 +151,41 @@ test('pauses that ended before the time are deleted, and stored nights keep thei
   )
   const nights = `select array_agg(status order by due_at) from reporting.nightly`
   expect(await one(nights)).toEqual(['paused', 'succeeded', 'paused'])
-  expect(await prune(database.pool, before)).toMatchObject({ nightlyDue: 1, pauses: 2 })
+  expect(await pruneAsAnnounced()).toMatchObject({ nightlyDue: 1, pauses: 2 })
   expect(await one(nights)).toEqual(['succeeded', 'paused'])
   expect(await one(`select array_agg(paused_by order by paused_by) from sync.pauses`)).toEqual([
     'before a night without a run',
     'lasts',
   ])
+})
+
+test('a nightly run deletes what is older than PRUNE_OLDER_THAN, once however often its job is delivered', async () => {
+  const live = await openLive('none')
+  await live.importCatalog()
+  await live.database.pool.query(
+    `insert into sync.runs (trigger, status, requested_at, finished_at)
+    select 'cli', 'succeeded', at, at from unnest(array[now() - interval '61 days', now() - interval '59 days']) at`,
+  )
+  const app = await live.openApp({ PRUNE_OLDER_THAN: '60d' })
+  const night = () => jobs['start-nightly-run'](app, { data: {}, requestKey: 'night' } as never)
+  const { runId } = (await night()) as { runId: string }
+  const actions = () =>
+    live.rows(
+      `select by, action, run_id, target ~ '^before .*: 1 row$' as is_counted from sync.actions where action = 'history_pruned'`,
+    )
+  const pruned = { by: 'schedule', action: 'history_pruned', run_id: runId, is_counted: true }
+  expect(await actions()).toEqual([pruned])
+  await live.database.pool.query(
+    `update sync.runs set finished_at = now() - interval '61 days' where trigger = 'cli'`,
+  )
+  await night()
+  expect(await actions()).toEqual([pruned])
+  expect(
+    await live.rows(`select count(*)::int as kept from sync.runs where trigger = 'cli'`),
+  ).toEqual([{ kept: 1 }])
+  // A worker that stops in the middle gives the job back, and the next delivery prunes.
+  await live.database.pool.query('delete from sync.actions')
+  app.drain()
+  await expect(night()).rejects.toThrow('The worker is stopping.')
+  expect(await actions()).toEqual([])
 })

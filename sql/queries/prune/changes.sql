@@ -1,10 +1,13 @@
 -- Deletes from the feed of changes, from some blocks of the table, and stores how far, because older cursors have then
 -- missed changes. Rows restored from a dump of another server may have transaction numbers that this server has not
 -- reached yet, and are not counted.
--- Params: $1 before, $2 firstBlock, $3 endBlock.
-with gone as (
-  delete from collab_store.changes
+-- Params: $1 before, $2 firstBlock, $3 endBlock, $4 isDryRun (counts what would be deleted).
+-- Never null: number.
+with old as (
+  select ctid as place from collab_store.changes
   where ctid >= format('(%s,0)', $2::int)::tid and ctid < format('(%s,0)', $3::int)::tid and at < $1
+), gone as (
+  delete from collab_store.changes where not $4::boolean and ctid = any(array(select place from old))
   returning xid, number
 ), noted as (
   update collab_store.changes_pruned p
@@ -18,4 +21,4 @@ with gone as (
   ) n
   where n.xid is not null
 )
-select number from gone
+select count(*)::int as number from old

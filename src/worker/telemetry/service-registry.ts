@@ -214,6 +214,7 @@ function presentRows({ freshness, state, attention: needs }: StoredSignals): Gau
       'Age of the oldest run in progress; 0 if there is none.',
       state.openRunAgeS ?? 0,
     ],
+    ['last_prune_timestamp_seconds', 'When history was last pruned.', state.prunedS],
     [
       'attention',
       'Open problems by kind, as in sync.attention: scopes, listings, records, workers, statements or settings.',

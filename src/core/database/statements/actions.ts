@@ -26,6 +26,7 @@ export const list = new Statement<
       | 'token_added'
       | 'token_removed'
       | 'person_erased'
+      | 'history_pruned'
     runId: string | null
     target: string | null
     reason: string | null

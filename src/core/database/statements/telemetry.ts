@@ -54,12 +54,18 @@ export const runTotals = new Statement<
     'runs calls retries scopesSucceeded scopesFailed scopesHeld scopesSkipped recordsInserted recordsUpdated recordsUnchanged recordsRejected recordsNull usersWritten commentsWritten commentsDeleted rejected',
 })
 
-/** The live workers, and how long the oldest run has been open. */
+/** The live workers, how long the oldest run has been open, and when history was last pruned. */
 export const state = new Statement<
   { deadAfterS: number },
-  { workers: number; callsInFlight: number; callsLimit: number; openRunAgeS: number | null }
+  {
+    workers: number
+    callsInFlight: number
+    callsLimit: number
+    openRunAgeS: number | null
+    prunedS: number | null
+  }
 >('telemetry/state', {
   parameters: 'deadAfterS',
-  columns: 'workers callsInFlight callsLimit openRunAgeS',
+  columns: 'workers callsInFlight callsLimit openRunAgeS prunedS',
   neverNull: 'workers callsInFlight callsLimit',
 })
