@@ -14,7 +14,7 @@ export interface StandIn {
   /** The base address, without a slash at its end. */
   readonly url: string
   readonly world: World
-  readonly apiKey: string
+  apiKey: string
   authToken: string
   /** Each response is delayed by this, plus up to `latencyJitterMs`. */
   latencyMs: number

@@ -1,3 +1,5 @@
+import { decodeText } from '../base/secret-file.ts'
+
 /**
  * One entry of `.env`: blank, a comment, NAME alone (docker compose then uses the environment), or NAME=value, where quotes
  * may contain line ends. `unread` is any other line.
@@ -43,17 +45,4 @@ export function parseEnvFile(bytes: Uint8Array): {
         (double ?? '').replace(ESCAPED, (_, escaped: string) => LINE_ENDS[escaped] ?? escaped)
   }
   return { values, unread }
-}
-
-/**
- * The text of a file in UTF-8 or in UTF-16, which Windows PowerShell writes. UTF-16 has a mark at its beginning or a NUL in
- * every second byte. Invalid bytes become U+FFFD.
- */
-export function decodeText(bytes: Uint8Array): string {
-  const isNulFrom = (first: number) =>
-    bytes.length > 1 && bytes.every((byte, place) => place % 2 !== first || byte === 0)
-  const mark = (bytes[0] ?? 0) * 256 + (bytes[1] ?? 0)
-  if (mark === 0xfffe || isNulFrom(1)) return new TextDecoder('utf-16le').decode(bytes)
-  if (mark === 0xfeff || isNulFrom(0)) return new TextDecoder('utf-16be').decode(bytes)
-  return new TextDecoder().decode(bytes)
 }

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { UsageError } from '../base/errors.ts'
-import { decodeText, parseEnvFile } from './env-file.ts'
-import { SETTING_LIST, SETTINGS } from './table.ts'
+import { decodeText } from '../base/secret-file.ts'
+import { parseEnvFile } from './env-file.ts'
+import { SETTING_LIST } from './table.ts'
 import type { Setting, SettingFault } from './setting.ts'
 
 /** The environment, such as `process.env`. */
@@ -66,7 +67,7 @@ function readEnvFile(path: string, faults: SettingFault[]): Environment {
   }
 }
 
-/** The secrets from files in `NAME_FILE`. COLLAB_AUTH_TOKEN_FILE is not read here, but whenever the token is needed. */
+/** The secrets from files in `NAME_FILE`. */
 function readSecretFiles(
   given: Environment,
   isRead: (setting: Setting) => boolean,
@@ -80,7 +81,7 @@ function readSecretFiles(
     if (given[name] !== undefined) {
       const problem = `${name} and ${name}_FILE are both set: keep one of them.`
       faults.push({ setting, problem })
-    } else if (setting !== SETTINGS.authToken) {
+    } else {
       try {
         const text = decodeText(readFileSync(path)).trim()
         if (text === '') faults.push({ setting, problem: `${name}_FILE names an empty file.` })

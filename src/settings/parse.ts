@@ -4,6 +4,7 @@ import { OperationSchema } from '../schemas/scope.ts'
 import { OPERATION_NAMES } from '../base/operations.ts'
 import type { Operation } from '../base/operations.ts'
 import { isDocumented, readMemberPath, splitPaths } from '../base/member-path.ts'
+import { isHeaderValue } from '../base/secret-file.ts'
 import { isThisMachine } from '../base/this-machine.ts'
 import { readAge } from '../base/timestamp.ts'
 import { TYPES } from '../schemas/notification-type.ts'
@@ -103,8 +104,8 @@ export const headerName = z
 /** The value of an HTTP header: printable ASCII. */
 export const headerValue = z
   .string()
-  .regex(
-    /^[\x20-\x7e]+$/,
+  .refine(
+    isHeaderValue,
     'must be printable ASCII on one line, because it is sent as an HTTP header',
   )
 

@@ -9,8 +9,8 @@ import type { Settings } from './table.ts'
 /** The groups of settings that a command needs. `catalog` makes CATALOG_SQL required. */
 export type SettingNeed = Exclude<SettingGroup, 'sync' | 'telemetry' | 'notify'>
 
-/** What `need: ['service']` adds to {@link Settings}; also one of `authToken` and `authTokenFile`. */
-export type ServiceSettings = Required<Pick<Settings, 'collabApiUrl' | 'apiKey'>>
+/** What `need: ['service']` adds to {@link Settings}. */
+export type ServiceSettings = Required<Pick<Settings, 'collabApiUrl' | 'apiKey' | 'authToken'>>
 
 /**
  * Reads the settings from the environment and the file `.env`; the environment wins. An empty setting counts as unset, as
@@ -51,7 +51,12 @@ export function examineSettings(
     if (setting.default !== undefined) values[member] = setting.parse.parse(setting.default)
     if (text === undefined) {
       if (setting.required && need.some((group) => group === setting.group))
-        faults.push(fault(setting, 'is not set'))
+        faults.push(
+          fault(
+            setting,
+            `is not set${setting.secret ? `, and neither is ${setting.name}_FILE` : ''}`,
+          ),
+        )
       continue
     }
     const parsed = setting.parse.safeParse(text)
@@ -93,11 +98,6 @@ function faultsTogether(
   // Workers and `serve` notify.
   const notifies = callsService || need.includes('http')
   const rules: readonly [isBroken: boolean, setting: Setting, complaint: string][] = [
-    [
-      callsService && !isSet('authToken') && !isSet('authTokenFile'),
-      SETTINGS.authToken,
-      'is not set, and neither is COLLAB_AUTH_TOKEN_FILE',
-    ],
     [
       callsService && isRefused(settings.collabApiUrl),
       SETTINGS.collabApiUrl,

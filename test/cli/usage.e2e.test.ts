@@ -134,7 +134,9 @@ describe('settings', () => {
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
     expect(stderr.trimEnd().split('\n')).toEqual([
       expect.stringMatching(/^COLLAB_API_URL is not set\. Example: /),
-      expect.stringMatching(/^COLLAB_API_KEY is not set\. Example: /),
+      expect.stringMatching(
+        /^COLLAB_API_KEY is not set, and neither is COLLAB_API_KEY_FILE\. Example: /,
+      ),
       expect.stringMatching(/^COLLAB_AUTH_TOKEN is not set, .*COLLAB_AUTH_TOKEN_FILE/),
     ])
   })

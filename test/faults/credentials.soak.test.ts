@@ -19,6 +19,7 @@ const WORLD = { organizations: 4, documentsPerOrganization: 5, annotationsPerDoc
 describe.each(QUEUE_KINDS)('key and token, with the queue on %s', (queue) => {
   let rig: Rig
   let directory: string
+  let keyFile: string
   let tokenFile: string
   let environment: Record<string, string>
 
@@ -27,25 +28,31 @@ describe.each(QUEUE_KINDS)('key and token, with the queue on %s', (queue) => {
     const standIn = { apiKey: KEY, authToken: TOKENS[0], latencyMs: 30 }
     rig = await openOwnRig(queue, { world: WORLD, standIn })
     directory = mkdtempSync(join(tmpdir(), 'collab-sync-token-'))
+    keyFile = join(directory, 'key')
     tokenFile = join(directory, 'token')
+    writeFileSync(keyFile, `${KEY}\n`)
     writeFileSync(tokenFile, `${TOKENS[0]}\n`)
-    const { COLLAB_AUTH_TOKEN: _, ...others } = rig.environment
-    environment = { ...others, COLLAB_AUTH_TOKEN_FILE: tokenFile, LOG_LEVEL: 'trace' }
+    const { COLLAB_API_KEY: _, COLLAB_AUTH_TOKEN: __, ...others } = rig.environment
+    const files = { COLLAB_API_KEY_FILE: keyFile, COLLAB_AUTH_TOKEN_FILE: tokenFile }
+    environment = { ...others, ...files, LOG_LEVEL: 'trace' }
   })
   afterEach(() => rmSync(directory, { recursive: true, force: true }))
 
-  test('a token that is changed in mid-run, its file with it, is taken up: the run succeeds', async () => {
-    const runId = await rig.startRun()
-    const worker = await rig.start(environment)
-    await rig.callsReach(60)
-    writeFileSync(tokenFile, TOKENS[1])
-    rig.standIn.authToken = TOKENS[1]
-    expect(await rig.settled(runId, 180_000)).toMatchObject({ status: 'succeeded' })
-    expect(await worker.stop()).toBe(0)
-    await expectTablesEqual(rig.database, rig.world)
-    expect(rig.standIn.calls.log.some(({ status }) => status === 401)).toBe(true)
-    await expectNoSecret(worker.stderr())
-  })
+  test.each(['key', 'token'])(
+    'a %s that is changed in mid-run, its file with it, is taken up: the run succeeds',
+    async (changed) => {
+      const runId = await rig.startRun()
+      const worker = await rig.start(environment)
+      await rig.callsReach(60)
+      writeFileSync(changed === 'key' ? keyFile : tokenFile, TOKENS[1])
+      rig.standIn[changed === 'key' ? 'apiKey' : 'authToken'] = TOKENS[1]
+      expect(await rig.settled(runId, 180_000)).toMatchObject({ status: 'succeeded' })
+      expect(await worker.stop()).toBe(0)
+      await expectTablesEqual(rig.database, rig.world)
+      expect(rig.standIn.calls.log.some(({ status }) => status === 401)).toBe(true)
+      await expectNoSecret(worker.stderr())
+    },
+  )
 
   test('a token that is refused for good ends the run within a handful of calls, with one clear sentence, and the next run starts afresh', async () => {
     writeFileSync(tokenFile, TOKENS[2])

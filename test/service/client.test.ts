@@ -72,7 +72,11 @@ describe('refused credentials', () => {
     'of HTTP %d are healed by a changed token file, for all calls at once',
     async (status) => {
       const file = tokenFile()
-      const { server, api } = await startClient([], { authTokenFile: file, retries: 0 })
+      const { server, api } = await startClient([], {
+        authToken: 'old-token',
+        authTokenFile: file,
+        retries: 0,
+      })
       server.usually = takesNewToken(status)
       writeFileSync(file, 'new-token\n')
       const answers = await Promise.all(Array.from({ length: 8 }, () => api.get('users', users)))
@@ -86,7 +90,11 @@ describe('refused credentials', () => {
 
   test('that are replaced close what the calls with the old token opened', async () => {
     const file = tokenFile()
-    const { server, api } = await startClient([], { authTokenFile: file, retries: 0 })
+    const { server, api } = await startClient([], {
+      authToken: 'old-token',
+      authTokenFile: file,
+      retries: 0,
+    })
     server.usually = takesNewToken(403)
     const ask = (documentId: string) => api.get('users', { organizationId: 'o', documentId })
     for (const documentId of ['1', '2', '3', '4', '5'])
@@ -100,7 +108,10 @@ describe('refused credentials', () => {
   })
 
   test('fail after one call when the file is the same, without telling a secret', async () => {
-    const { server, api } = await startClient([], { authTokenFile: tokenFile() })
+    const { server, api } = await startClient([], {
+      authToken: 'old-token',
+      authTokenFile: tokenFile(),
+    })
     server.usually = takesNewToken(401)
     const failed = api.get('users', users)
     await expect(failed).rejects.toMatchObject({ kind: 'credentials', httpStatus: 401 })

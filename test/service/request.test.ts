@@ -9,10 +9,10 @@ import { bytes, cutBody, held, json, neverAnswers, openFaultServer, reset } from
 import type { Fault } from './fault-server.ts'
 
 const target: CallTarget = { operation: 'users', filter: { organizationId: 'o' }, secrets: [] }
+const CREDENTIALS = { apiKey: 'key-4711', authToken: 'token-0815' }
 function requestsTo(origin: string, options: Partial<RequestOptions> = {}): Requests {
   const requests = new Requests({
     origin,
-    apiKey: 'key-4711',
     apiKeyHeader: 'X-Key',
     authTokenHeader: 'X-Token',
     timeoutMs: 60_000,
@@ -26,13 +26,13 @@ function requestsTo(origin: string, options: Partial<RequestOptions> = {}): Requ
 
 async function post(fault: Fault, options: Partial<RequestOptions> = {}): Promise<Reply> {
   const server = await openFaultServer(fault)
-  return requestsTo(server.url, options).post('/p', '{"data":{}}', 'token-0815', { target })
+  return requestsTo(server.url, options).post('/p', '{"data":{}}', CREDENTIALS, { target })
 }
 
 describe('one call', () => {
   test('is a POST with the JSON body and the two credential headers', async () => {
     const server = await openFaultServer(json(200, { ok: true }))
-    const reply = await requestsTo(server.url).post('/a/b', '{"data":{}}', 'token-0815', { target })
+    const reply = await requestsTo(server.url).post('/a/b', '{"data":{}}', CREDENTIALS, { target })
     expect(reply).toEqual({
       httpStatus: 200,
       retryAfterMs: null,
@@ -61,7 +61,7 @@ describe('one call', () => {
       response.end('{}')
     }
     const requests = requestsTo(server.url)
-    for (let n = 0; n < 20; n += 1) await requests.post('/', '{}', 't', { target })
+    for (let n = 0; n < 20; n += 1) await requests.post('/', '{}', CREDENTIALS, { target })
     // Two, since an answer is told a moment before its connection is free again.
     expect(ports.size).toBeLessThanOrEqual(2)
   })
@@ -87,7 +87,7 @@ describe('the way to the service', () => {
     vi.stubEnv('HTTP_PROXY', ` me:p%40ss@${new URL(proxied.url).host}`)
     vi.stubEnv('NO_PROXY', 'direct.example')
     const asking = async (origin: string): Promise<string> =>
-      (await requestsTo(origin).post('/p', '{}', 'token-0815', { target })).body.toString()
+      (await requestsTo(origin).post('/p', '{}', CREDENTIALS, { target })).body.toString()
     expect(await asking('http://service.example')).toBe('{"by":"proxy"}')
     const credentials = `Basic ${Buffer.from('me:p@ss').toString('base64')}`
     expect(proxied.seen).toMatchObject([
@@ -116,7 +116,7 @@ describe('the way to the service', () => {
 
   test('by a proxy that is not there is told as such', async () => {
     vi.stubEnv('HTTPS_PROXY', 'http://me:s3cret@127.0.0.1:1')
-    const failed = requestsTo('https://service.example').post('/p', '{}', 'token-0815', { target })
+    const failed = requestsTo('https://service.example').post('/p', '{}', CREDENTIALS, { target })
     vi.unstubAllEnvs()
     await expect(failed).rejects.toThrow(
       'no response from https://service.example, as the proxy settings say (ECONNREFUSED)',
@@ -175,7 +175,7 @@ describe('a call without a full answer', () => {
   test('a server that is not there is told with its address and no credential', async () => {
     const server = await openFaultServer()
     await server.close()
-    const failed = requestsTo(server.url).post('/', '{}', 'token-0815', { target })
+    const failed = requestsTo(server.url).post('/', '{}', CREDENTIALS, { target })
     await expect(failed).rejects.toMatchObject({ kind: 'unreachable', httpStatus: null })
     await expect(failed).rejects.toThrow(`no response from ${server.url} (ECONNREFUSED)`)
     await expect(failed).rejects.not.toThrow(/token-0815|key-4711/)
@@ -198,7 +198,10 @@ describe('a call that is given up', () => {
     const server = await openFaultServer(neverAnswers)
     const stop = new AbortController()
     if (seen === 0) stop.abort(new Error('no more'))
-    const failed = requestsTo(server.url).post('/', '{}', 't', { target, signal: stop.signal })
+    const failed = requestsTo(server.url).post('/', '{}', CREDENTIALS, {
+      target,
+      signal: stop.signal,
+    })
     if (seen > 0) {
       await until('it was seen', () => server.seen.length === seen)
       stop.abort(new Error('no more'))
@@ -212,15 +215,15 @@ describe('a call that is given up', () => {
     const { fault, letGo } = held(json(200, {}))
     const server = await openFaultServer(fault)
     const requests = requestsTo(server.url, { connections: 1, timeoutMs: 60_000 })
-    const first = requests.post('/first', '{}', 't', { target })
+    const first = requests.post('/first', '{}', CREDENTIALS, { target })
     await until('it was seen', () => server.seen.length === 1)
     const stop = new AbortController()
-    const second = requests.post('/second', '{}', 't', { target, signal: stop.signal })
+    const second = requests.post('/second', '{}', CREDENTIALS, { target, signal: stop.signal })
     stop.abort(new Error('no more'))
     await expect(second).rejects.toThrow('no more')
     letGo()
     await first
-    await requests.post('/third', '{}', 't', { target })
+    await requests.post('/third', '{}', CREDENTIALS, { target })
     expect(server.seen.map((seen) => seen.path)).toEqual(['/first', '/third'])
   })
 })

@@ -42,6 +42,8 @@ interface Made extends Partial<typeof policy> {
 }
 
 /** Makes a call whose tries get what the script says, its last again and again, and whose waits are over at once. */
+const CREDENTIALS = { apiKey: 'key', authToken: 'token' }
+
 async function made(
   script: readonly Try[],
   { health = healthOf(), hasNewToken = false, signal, ...own }: Made = {},
@@ -53,7 +55,7 @@ async function made(
     if (next === 'answer') return next
     const error = failureOf(next)
     if (error instanceof CallError && error.kind === 'unreachable')
-      health.failed(error, 'token', 0, 0)
+      health.failed(error, CREDENTIALS, 0, 0)
     throw error
   }
   const shared = { reread: async () => hasNewToken, health }
@@ -67,7 +69,7 @@ const throttled = (retryAfterMs: number | null) =>
 
 /** The service, or a proxy in its place, answers with a status. */
 const answered = (health: ServiceHealth, httpStatus: number) =>
-  health.failed(new CallError('failed', { kind: 'refused', httpStatus }), 'token', 0, 0)
+  health.failed(new CallError('failed', { kind: 'refused', httpStatus }), CREDENTIALS, 0, 0)
 
 describe('trying again', () => {
   test.each<[script: Try[], of: Made, tries: number, kind: FailureKind | null]>([
@@ -206,7 +208,7 @@ describe('a call that was throttled', () => {
   test('pauses all for as long as the service says, or longer with each pause that did not help', () => {
     const health = healthOf()
     const paused = (retryAfterMs: number | null, sentAtMs: number, nowMs: number): number => {
-      health.failed(throttled(retryAfterMs), 'token', sentAtMs, nowMs)
+      health.failed(throttled(retryAfterMs), CREDENTIALS, sentAtMs, nowMs)
       return pauses.pop() ?? 0
     }
     expect(paused(null, 0, 10)).toBe(250)
@@ -227,11 +229,11 @@ describe('a call that was throttled', () => {
   test('fails the calls after it at once when none was taken for too long, but after each pause', () => {
     const health = healthOf()
     const fail = (retryAfterMs: number | null, sentAtMs: number, nowMs: number) =>
-      health.failed(throttled(retryAfterMs), 'token', sentAtMs, nowMs)
+      health.failed(throttled(retryAfterMs), CREDENTIALS, sentAtMs, nowMs)
     const check = (nowMs: number) =>
       health.check(
         { operation: 'users', filter: { organizationId: 'o' }, secrets: [] },
-        'token',
+        CREDENTIALS,
         nowMs,
       )
     fail(null, 0, 0)

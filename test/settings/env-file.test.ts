@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parse as parseByDotenv } from 'dotenv'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { decodeText, parseEnvFile } from '../../src/settings/env-file.ts'
+import { decodeText } from '../../src/base/secret-file.ts'
+import { parseEnvFile } from '../../src/settings/env-file.ts'
 
 let directory: string
 

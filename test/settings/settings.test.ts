@@ -43,15 +43,15 @@ describe('what is read', () => {
   })
 
   test('every setting of the table can be set to its example', () => {
-    const examples = SETTING_LIST.filter(({ member }) => member !== 'authTokenFile').map(
-      ({ setting }) => [
-        setting.name,
-        setting.command ? SECRET : (setting.example ?? setting.default),
-      ],
-    )
+    const examples = SETTING_LIST.filter(
+      ({ member }) => !/^(apiKey|authToken)File$/.test(member),
+    ).map(({ setting }) => [
+      setting.name,
+      setting.command ? SECRET : (setting.example ?? setting.default),
+    ])
     const settings = read(Object.fromEntries(examples), ['service', 'database', 'queue', 'http'])
     for (const { member } of SETTING_LIST)
-      if (member !== 'authTokenFile') expect(settings).toHaveProperty(member)
+      if (!/^(apiKey|authToken)File$/.test(member)) expect(settings).toHaveProperty(member)
   })
 
   test('an empty setting counts as unset', () => {
@@ -126,10 +126,10 @@ describe('what is refused', () => {
   test('all faults come in one message, each naming the setting, what was wrong and an example', () => {
     expect(faultsOf({ SYNC_CONCURRENCY: 'many', SYNC_TZ: 'Mars/Olympus' })).toEqual([
       'COLLAB_API_URL is not set. Example: COLLAB_API_URL=https://api.example.com',
-      'COLLAB_API_KEY is not set. Example: COLLAB_API_KEY=your-api-key',
+      'COLLAB_API_KEY is not set, and neither is COLLAB_API_KEY_FILE. Example: COLLAB_API_KEY=your-api-key',
+      'COLLAB_AUTH_TOKEN is not set, and neither is COLLAB_AUTH_TOKEN_FILE. Example: COLLAB_AUTH_TOKEN=your-auth-token',
       'SYNC_TZ must be an IANA time zone, not "Mars/Olympus". Example: SYNC_TZ=Europe/Berlin',
       'SYNC_CONCURRENCY must be a whole number from 1 to 1024, not "many". Example: SYNC_CONCURRENCY=16',
-      'COLLAB_AUTH_TOKEN is not set, and neither is COLLAB_AUTH_TOKEN_FILE. Example: COLLAB_AUTH_TOKEN=your-auth-token',
     ])
   })
 

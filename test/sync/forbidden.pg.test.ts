@@ -28,7 +28,7 @@ test('an expired token that the service reports by 403 ends the run within a few
   const { run, calls } = await newlyAsked()
   expect(run).toMatchObject({ status: 'failed' })
   expect(run['problem']).toMatch(
-    /^The service refuses key or token: check COLLAB_API_KEY and COLLAB_AUTH_TOKEN \(or what is in COLLAB_AUTH_TOKEN_FILE\), and their rights\. Every call was refused, and so were scopes for which the service returned data before this run\. .*HTTP 403 PERMISSION_DENIED/,
+    /^The service refuses key or token: check COLLAB_API_KEY and COLLAB_AUTH_TOKEN \(or the files that contain them\), and their rights\. Every call was refused, and so were scopes for which the service returned data before this run\. .*HTTP 403 PERMISSION_DENIED/,
   )
   expect(Number(run['scopes_skipped'])).toBeGreaterThan(0)
   // Five that raise the suspicion, one for each operation, and the few that were under way.
@@ -80,7 +80,7 @@ test('a first run of which every call is forbidden is worked to its end, and nam
   const run = await live.run()
   expect(run).toMatchObject({ status: 'failed', scopes_skipped: 0 })
   expect(run['problem']).toMatch(
-    /Every call was refused: check COLLAB_API_KEY and COLLAB_AUTH_TOKEN \(or what is in COLLAB_AUTH_TOKEN_FILE\), and their rights\.$/,
+    /Every call was refused: check COLLAB_API_KEY and COLLAB_AUTH_TOKEN \(or the files that contain them\), and their rights\.$/,
   )
 })
 

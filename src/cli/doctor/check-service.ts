@@ -60,7 +60,7 @@ function judge(error: unknown, url: string, organizationId: string | null): Find
     return fail(
       'service',
       `${url} refuses the key or the token: ${message}`,
-      'check COLLAB_API_KEY and COLLAB_AUTH_TOKEN (or COLLAB_AUTH_TOKEN_FILE): they may be swapped, or the token may have expired',
+      'check COLLAB_API_KEY and COLLAB_AUTH_TOKEN (or the files that contain them): they may be swapped, or the token may have expired',
     )
   if (kind === 'throttled')
     return warn(

@@ -144,7 +144,7 @@ function isForbiddenCause({ httpStatus, errorStatus }: FailureCause): boolean {
 
 /** What to check when the service refuses every call. */
 export const CREDENTIALS =
-  'COLLAB_API_KEY and COLLAB_AUTH_TOKEN (or what is in COLLAB_AUTH_TOKEN_FILE), and their rights'
+  'COLLAB_API_KEY and COLLAB_AUTH_TOKEN (or the files that contain them), and their rights'
 
 const FORBIDDEN = ` Every call was refused: check ${CREDENTIALS}.`
 

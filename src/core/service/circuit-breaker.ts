@@ -50,7 +50,7 @@ export class Breaker {
     circuit.nextProbeMs = nowMs + PROBE_EVERY_MS
   }
 
-  /** Forgets every failure: for the start of a run and for a new token. */
+  /** Forgets every failure: for the start of a run and for a new key or token. */
   forget(): void {
     this.#circuits.clear()
   }

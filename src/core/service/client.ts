@@ -5,6 +5,8 @@ import { readResponse, readingTick } from './response.ts'
 import type { ServiceResponse } from './response.ts'
 import { decodeBody } from './body.ts'
 import { Breaker } from './circuit-breaker.ts'
+import { CurrentCredentials } from './credentials.ts'
+import type { Credentials, CredentialSource } from './credentials.ts'
 import { ConcurrencyLimit } from './concurrency.ts'
 import type { CallOutcome, ConcurrencySnapshot } from './concurrency.ts'
 import { formsOfSecret, isForbidden } from './errors.ts'
@@ -17,14 +19,16 @@ import { Requests } from './request.ts'
 import type { RequestOptions } from './request.ts'
 import { retrying } from './retry.ts'
 import type { RetryPolicy } from './retry.ts'
-import { Token } from './token.ts'
-import type { TokenSource } from './token.ts'
 import type { OperatorPause } from './shared-rate-limit.ts'
 import type { Priority } from './wait-line.ts'
 
 /** Members of this name among the settings are these, checked when the settings are read. */
 export interface CollabApiOptions
-  extends Omit<RequestOptions, 'connections' | 'origin'>, RetryPolicy, HealthOptions, TokenSource {
+  extends
+    Omit<RequestOptions, 'connections' | 'origin'>,
+    RetryPolicy,
+    HealthOptions,
+    CredentialSource {
   /** `http(s)://host[:port][/path]`, with or without a slash at its end. */
   readonly collabApiUrl: string
   /** Most calls in flight in this process. */
@@ -91,12 +95,12 @@ export interface Load extends ConcurrencySnapshot {
 /** The client of the service; tests replace it. Safe to call from many places at once. */
 export type CollabApi = Pick<Client, keyof Client>
 
-/** @throws UsageError naming the token file, or the proxy of the environment, that cannot be used */
+/** @throws UsageError naming the proxy of the environment that cannot be used */
 export function openCollabApi(options: CollabApiOptions): CollabApi {
   return new Client(options)
 }
 
-/** An error is short, and is read at once: what it says of the service or the token has to be known before the next call. */
+/** An error is short, and is read at once: what it says of the service or the credentials has to be known before the next call. */
 const SHORT_BYTES = 2000
 
 class Client {
@@ -104,10 +108,10 @@ class Client {
   readonly memory = new MemoryBudget()
   readonly #options: CollabApiOptions
   readonly #basePath: string
-  readonly #token: Token
-  /** Key and tokens of this process, in the forms that a response may repeat. */
+  readonly #credentials: CurrentCredentials
+  /** Keys and tokens of this process, in the forms that a response may repeat. */
   readonly #secrets: string[]
-  #newestToken: string
+  #newest: Credentials
   readonly #breaker = new Breaker()
   readonly #health: ServiceHealth
   readonly #concurrency: ConcurrencyLimit
@@ -119,9 +123,9 @@ class Client {
     const { origin, pathname } = new URL(options.collabApiUrl)
     this.#options = options
     this.#basePath = pathname.replace(/\/+$/, '')
-    this.#token = new Token(options)
-    this.#newestToken = this.#token.current()
-    this.#secrets = [options.apiKey, this.#newestToken].flatMap(formsOfSecret)
+    this.#credentials = new CurrentCredentials(options)
+    this.#newest = this.#credentials.get()
+    this.#secrets = Object.values(this.#newest).flatMap(formsOfSecret)
     this.#health = new ServiceHealth(options)
     this.#concurrency = new ConcurrencyLimit(options.concurrency)
     // Calls that wait for memory keep their connections: one more lets those through that they wait for.
@@ -144,17 +148,17 @@ class Client {
     if (resumed !== null) await resumed
     this.#breaker.check(target, this.#health.now())
     const body = JSON.stringify({ data: filter })
-    let token = ''
+    let credentials = this.#newest
     try {
       const response = await retrying(
         (attemptNumber, throttledMs) => {
-          token = this.#token.current()
-          return this.#attempt(target, body, token, { attemptNumber, throttledMs }, call)
+          credentials = this.#credentials.get()
+          return this.#attempt(target, body, credentials, { attemptNumber, throttledMs }, call)
         },
         this.#options,
         {
           health: this.#health,
-          reread: (error) => this.#rereadToken(token, isForbidden(error)),
+          reread: (error) => this.#reread(credentials, isForbidden(error)),
           countWait: (throttledMs) => this.#countWait(call, throttledMs),
         },
         call.waitSignal ?? call.signal,
@@ -191,7 +195,7 @@ class Client {
     for (const count of this.#waits) count()
   }
 
-  /** Forgets open breakers and a refused token. Call it when a process begins to work on a run. */
+  /** Forgets open breakers and refused credentials. Call it when a process begins to work on a run. */
   startAfresh(): void {
     this.#breaker.forget()
     this.#health.startAfresh()
@@ -211,7 +215,7 @@ class Client {
   async #attempt(
     target: CallTarget,
     body: string,
-    token: string,
+    credentials: Credentials,
     { attemptNumber, throttledMs }: { attemptNumber: number; throttledMs: number },
     call: Call,
   ): Promise<ServiceResponse> {
@@ -256,14 +260,14 @@ class Client {
     }
     let outcome: CallOutcome = 'given_up'
     try {
-      this.#health.check(target, token, this.#health.now())
+      this.#health.check(target, credentials, this.#health.now())
       const slot = this.#options.sharedRateLimit.acquire(waitSignal, priority)
       if (slot !== null) await this.#waitForSlot(slot, times, call)
       sentAtMs = performance.now()
       sentAt = this.#health.now()
       const path = this.#basePath + OPERATIONS[target.operation].path
       const post = { target, signal, takeMemory, onSent }
-      const sent = await this.#requests.post(path, body, token, post)
+      const sent = await this.#requests.post(path, body, credentials, post)
       endedAtMs = performance.now()
       const { maxBodyBytes } = this.#options
       const reply =
@@ -282,7 +286,7 @@ class Client {
       call.onFailedTry?.()
       const nowMs = this.#health.now()
       if (error instanceof CallError)
-        outcome = this.#health.failed(error, token, sentAtMs === null ? nowMs : sentAt, nowMs)
+        outcome = this.#health.failed(error, credentials, sentAtMs === null ? nowMs : sentAt, nowMs)
       throw error
     } finally {
       endedAtMs ??= performance.now()
@@ -345,14 +349,14 @@ class Client {
     }
   }
 
-  async #rereadToken(refused: string, isForbidden: boolean): Promise<boolean> {
-    const changed = await this.#token.reread(refused, isForbidden)
-    const token = this.#token.current()
-    if (token !== this.#newestToken) {
-      this.#newestToken = token
-      // The old token stays a secret: calls that were sent with it are still being reported.
-      this.#secrets.push(...formsOfSecret(token))
-      // The old token may be why they opened.
+  async #reread(refused: Credentials, isForbidden: boolean): Promise<boolean> {
+    const changed = await this.#credentials.reread(refused, isForbidden)
+    const credentials = this.#credentials.get()
+    if (credentials !== this.#newest) {
+      this.#newest = credentials
+      // The old ones stay secrets: calls that were sent with them are still being reported.
+      this.#secrets.push(...Object.values(credentials).flatMap(formsOfSecret))
+      // They may be why they opened.
       this.#breaker.forget()
     }
     return changed

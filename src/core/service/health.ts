@@ -1,6 +1,7 @@
 import type { CallError } from '../../base/errors.ts'
 import type { CallOutcome, ConcurrencySnapshot } from './concurrency.ts'
 import { callFailure, isUnavailable } from './errors.ts'
+import type { Credentials } from './credentials.ts'
 import type { CallTarget } from './errors.ts'
 import { describeUnreachable, isUntrusted } from './unreachable.ts'
 import type { SharedRateLimit } from './shared-rate-limit.ts'
@@ -62,7 +63,7 @@ interface Failing {
 }
 
 /**
- * What all calls of a process know of the service: whether it throttles, refuses the token, or cannot be reached. Times are those
+ * What all calls of a process know of the service: whether it throttles, refuses the credentials, or cannot be reached. Times are those
  * of `now`.
  *
  * A connection that cannot be made concerns the address, the network or a certificate, and no scope. An address that was reached
@@ -71,8 +72,8 @@ interface Failing {
  */
 export class ServiceHealth {
   readonly #options: HealthOptions
-  /** The last refused token: no call is made with it before a fresh start. Hundreds wait that would be refused as well. */
-  #refused: { readonly token: string; readonly error: CallError } | null = null
+  /** The last refused credentials: no call is made with them before a fresh start. Hundreds wait that would be refused as well. */
+  #refused: { readonly credentials: Credentials; readonly error: CallError } | null = null
   /** Since when the service has throttled every call, and the last of its responses. */
   #throttled: Failing | null = null
   #pauses = 0
@@ -108,11 +109,11 @@ export class ServiceHealth {
   /**
    * To be called before each call is sent. If the service has taken no call for `throttledMaxMs`, one call is allowed after each
    * pause, as a probe.
-   * @throws CallError: the refusal where the token was refused; `refused`, `throttled` where the call is no probe, so that the run
+   * @throws CallError: the refusal where the credentials were refused; `refused`, `throttled` where the call is no probe, so that the run
    *   can finish
    */
-  check(target: CallTarget, token: string, nowMs: number): void {
-    if (this.#refused?.token === token) throw this.#refused.error
+  check(target: CallTarget, credentials: Credentials, nowMs: number): void {
+    if (this.#refused?.credentials === credentials) throw this.#refused.error
     const { throttledMaxMs } = this.#options
     if (this.#throttled === null || nowMs - this.#throttled.sinceMs < throttledMaxMs) return
     if (nowMs >= this.#pausedUntilMs) return
@@ -132,9 +133,9 @@ export class ServiceHealth {
    * @param sentAtMs when it was sent, or given up before that
    * @returns the outcome of the call
    */
-  failed(error: CallError, token: string, sentAtMs: number, nowMs: number): CallOutcome {
+  failed(error: CallError, credentials: Credentials, sentAtMs: number, nowMs: number): CallOutcome {
     const { kind, httpStatus } = error
-    if (kind === 'credentials') this.#refused = { token, error }
+    if (kind === 'credentials') this.#refused = { credentials, error }
     if (kind === 'unreachable') {
       this.#unreachedTries += 1
       if (this.#unreachedTries === 1) this.#options.onReach?.(describeUnreachable(error))

@@ -4,13 +4,13 @@ import type { Dispatcher } from 'undici'
 import { hasProxy, openProxies } from '../../base/proxy.ts'
 import { version } from '../../base/version.ts'
 import { callFailure } from './errors.ts'
+import type { Credentials } from './credentials.ts'
 import type { CallTarget, Shape } from './errors.ts'
 import { onAbort } from '../../base/abort.ts'
 
 export interface RequestOptions {
   /** Scheme, host and port. */
   readonly origin: string
-  readonly apiKey: string
   readonly apiKeyHeader: string
   readonly authTokenHeader: string
   /** Over the whole call: connecting, headers and body. */
@@ -96,8 +96,8 @@ export class Requests {
    * @returns the complete response of the service, with any HTTP status
    * @throws CallError when there was no complete response; the signal's reason when it aborts
    */
-  post(path: string, body: string, token: string, post: PostOptions): Promise<Reply> {
-    const { apiKeyHeader, apiKey, authTokenHeader, origin } = this.#options
+  post(path: string, body: string, credentials: Credentials, post: PostOptions): Promise<Reply> {
+    const { apiKeyHeader, authTokenHeader, origin } = this.#options
     const { signal } = post
     if (signal?.aborted) return Promise.reject(signal.reason as Error)
     // prettier-ignore
@@ -105,8 +105,8 @@ export class Requests {
       'content-type', 'application/json',
       // Firewalls refuse calls without it.
       'user-agent', USER_AGENT,
-      apiKeyHeader, apiKey,
-      authTokenHeader, token,
+      apiKeyHeader, credentials.apiKey,
+      authTokenHeader, credentials.authToken,
     ]
     return new Promise((resolve, reject) => {
       const handler = receive(this.#limits, post, resolve, reject)

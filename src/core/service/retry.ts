@@ -13,7 +13,7 @@ export interface RetryPolicy extends WaitPolicy {
 
 /** What the calls of a process share. */
 export interface Shared {
-  /** Reads the token again after a call was refused or forbidden; true when there is another one to try. */
+  /** Reads key and token again after a call was refused or forbidden; true when there is another one to try. */
   reread(error: CallError): Promise<boolean>
   readonly health: ServiceHealth
   /** Counts a wait while it lasts, until the function that it returns is called. */
@@ -31,7 +31,7 @@ const BACKOFF_MAX_MS = 30_000
 
 /**
  * Makes a call, and repeats it where the kind of its failure allows. A call that is throttled, or that does not reach a service
- * that was reached before, is repeated until `throttledMaxMs` has passed: that uses up no retry, and neither does a new token.
+ * that was reached before, is repeated until `throttledMaxMs` has passed: that uses up no retry, and neither do a new key and token.
  * @throws the last CallError with its `attempts` set; the signal's reason as soon as it aborts; at once what is not a
  *   CallError
  */
@@ -100,10 +100,10 @@ async function tryingAgain<T>(
           if (error instanceof CallError) error.attempts = attemptNumber
         },
         shouldConsumeRetry: ({ error }) =>
-          !(error instanceof CallError) || !(waits(error) || mayNeedToken(error)),
+          !(error instanceof CallError) || !(waits(error) || mayNeedCredentials(error)),
         async shouldRetry({ error, retriesConsumed }) {
           if (!(error instanceof CallError)) return false
-          if (mayNeedToken(error)) return (rereads += 1) === 1 && (await reread(error))
+          if (mayNeedCredentials(error)) return (rereads += 1) === 1 && (await reread(error))
           if (!waits(error)) {
             if (retriesConsumed >= retriesOf(error, policy)) return false
             beginWait(error)
@@ -139,8 +139,8 @@ async function tryingAgain<T>(
   }
 }
 
-/** True where another token may help. */
-function mayNeedToken(error: CallError): boolean {
+/** True where another key or token may help. */
+function mayNeedCredentials(error: CallError): boolean {
   return error.kind === 'credentials' || isForbidden(error)
 }
 
