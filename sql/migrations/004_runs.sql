@@ -215,8 +215,10 @@ comment on column sync.run_items.database_ms is 'As in sync.runs.';
 comment on column sync.run_items.cpu_ms is 'As in sync.runs, for the worker''s time since its previous commit of any item.';
 comment on column sync.run_items.records_lost is 'As in sync.runs.';
 
-create table sync.workers (
+create table sync.processes (
   worker_id text primary key,
+  kind text not null default 'worker' check (kind in ('worker', 'run', 'serve')),
+  version text,
   started_at timestamptz not null,
   heartbeat_at timestamptz not null,
   calls_in_flight integer not null,
@@ -227,18 +229,44 @@ create table sync.workers (
   problem_since timestamptz,
   waiting jsonb,
   settings jsonb,
-  application_name text -- identifies the sessions of a worker that is frozen inside a transaction
+  application_name text, -- identifies the sessions of a worker that is frozen inside a transaction
+  configuration jsonb
 ) with (fillfactor = 50);
-comment on table sync.workers is 'Current and recent worker processes. A worker without a heartbeat for 30 seconds is considered dead.';
-comment on column sync.workers.worker_id is 'host:pid:random.';
-comment on column sync.workers.started_at is 'When it started.';
-comment on column sync.workers.heartbeat_at is 'When it last reported that it is alive.';
-comment on column sync.workers.calls_in_flight is 'Its calls to the service in progress at that time.';
-comment on column sync.workers.calls_limit is 'Its current limit of calls in progress, adapted to the service.';
-comment on column sync.workers.latency_ms is 'Mean duration of recent calls in milliseconds.';
-comment on column sync.workers.rate_limit is 'SYNC_RATE_LIMIT of the process, in calls per second; null if not set. The lowest one of live workers applies to all.';
-comment on column sync.workers.problem is 'Why it cannot accept jobs or call the service, in sentences; null if it can.';
-comment on column sync.workers.problem_since is 'When the problem began; null if there is none.';
-comment on column sync.workers.waiting is 'What it waited for at its last heartbeat: kind (throttled, rate_limit, rate_limit_store, away, overtaken, lock, retry, queue, paused_by_person, refresh_paused or idle), since, until, givesUpAt, a sentence, and the runId of a retry; null if it was working.';
-comment on column sync.workers.settings is 'Settings that must be the same in all workers; null for a process that executes one run only.';
-comment on column sync.workers.application_name is 'application_name of its sessions in pg_stat_activity; null if DATABASE_URL sets another name.';
+comment on table sync.processes is 'Current and recent processes of worker, run and serve. A process without a heartbeat for 30 seconds is considered dead.';
+comment on column sync.processes.worker_id is 'host:pid:random.';
+comment on column sync.processes.kind is 'worker, run (a process that executes one run) or serve (which makes no calls to the service).';
+comment on column sync.processes.version is 'Its version of collab-sync.';
+comment on column sync.processes.started_at is 'When it started.';
+comment on column sync.processes.heartbeat_at is 'When it last reported that it is alive.';
+comment on column sync.processes.calls_in_flight is 'Its calls to the service in progress at that time.';
+comment on column sync.processes.calls_limit is 'Its current limit of calls in progress, adapted to the service.';
+comment on column sync.processes.latency_ms is 'Mean duration of recent calls in milliseconds.';
+comment on column sync.processes.rate_limit is 'SYNC_RATE_LIMIT of the process, in calls per second; null if not set. The lowest one of live workers applies to all.';
+comment on column sync.processes.problem is 'Why it cannot accept jobs or call the service, in sentences; null if it can.';
+comment on column sync.processes.problem_since is 'When the problem began; null if there is none.';
+comment on column sync.processes.waiting is 'What it waited for at its last heartbeat: kind (throttled, rate_limit, rate_limit_store, away, overtaken, lock, retry, queue, paused_by_person, refresh_paused or idle), since, until, givesUpAt, a sentence, and the runId of a retry; null if it was working.';
+comment on column sync.processes.settings is 'Settings that must be the same in all workers; null for others than workers.';
+comment on column sync.processes.application_name is 'application_name of its sessions in pg_stat_activity; null if DATABASE_URL sets another name.';
+comment on column sync.processes.configuration is 'The settings with which it started: name, value (set for a secret), origin (environment, .env, file or default), and isHidden where an empty variable hides a value in .env.';
+
+create view sync.workers as
+select worker_id, started_at, heartbeat_at, calls_in_flight, calls_limit, latency_ms, rate_limit, problem, problem_since,
+  waiting, settings, application_name, kind, version, configuration
+from sync.processes
+where kind <> 'serve';
+comment on view sync.workers is 'Processes that execute jobs: those of worker and run.';
+comment on column sync.workers.worker_id is 'As in sync.processes.';
+comment on column sync.workers.started_at is 'As in sync.processes.';
+comment on column sync.workers.heartbeat_at is 'As in sync.processes.';
+comment on column sync.workers.calls_in_flight is 'As in sync.processes.';
+comment on column sync.workers.calls_limit is 'As in sync.processes.';
+comment on column sync.workers.latency_ms is 'As in sync.processes.';
+comment on column sync.workers.rate_limit is 'As in sync.processes.';
+comment on column sync.workers.problem is 'As in sync.processes.';
+comment on column sync.workers.problem_since is 'As in sync.processes.';
+comment on column sync.workers.waiting is 'As in sync.processes.';
+comment on column sync.workers.settings is 'As in sync.processes.';
+comment on column sync.workers.application_name is 'As in sync.processes.';
+comment on column sync.workers.kind is 'As in sync.processes.';
+comment on column sync.workers.version is 'As in sync.processes.';
+comment on column sync.workers.configuration is 'As in sync.processes.';

@@ -131,7 +131,7 @@ Examples:
     summary: 'show recent runs and open problems, or one run',
     text: `Shows recent runs, the age of the data, open problems and continuous refresh. With a run: its state, progress and
 counts, why scopes failed, held removals and rejected records. --changes counts and lists the comments that
-the run found new, edited, deleted or restored, and the users that joined or left. Times are UTC. More: docs/OPERATING.md.`,
+the run found new, edited, deleted or restored, and the users that joined or left. --workers lists the live processes with their settings and where each comes from. Times are UTC. More: docs/OPERATING.md.`,
   },
   cancel: {
     summary: 'cancel a run',

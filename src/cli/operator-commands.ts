@@ -10,6 +10,7 @@ export function addOperatorCommands(program: Command, actionOf: ActionOf): void 
     .argument('[run]', RUN_ID)
     .option('--failures', 'list the scopes that failed in the run')
     .addOption(new Option('--changes', 'count and list what the run changed').conflicts('failures'))
+    .option('--workers', 'list the live processes and the settings with which they started')
     .option(...CURSOR_OPTION)
     .option(
       '--limit <n>',

@@ -28,6 +28,7 @@ import type { ChangesPage, ChangesRequestSchema } from '../schemas/change.ts'
 import type { Hinted, HintScopeSchema } from '../schemas/hint.ts'
 import type { OfRunRequestSchema, Page, PageRequest } from '../schemas/page.ts'
 import type { NewPace, NewPause, Pace } from '../schemas/pace.ts'
+import type { Process } from '../schemas/process.ts'
 import type { RunChangesPage, RunChangesRequestSchema } from '../schemas/run-change.ts'
 import type { NewSchedule, NightlySchedule } from '../schemas/schedule.ts'
 import type { SearchRequestSchema, SearchResult, Thing, ThingRequest } from '../schemas/thing.ts'
@@ -40,6 +41,7 @@ import * as listings from './listings.ts'
 import type { Parts } from './parts.ts'
 import { cancelRun, failedOf, readDetails, startOnce, waitForRun, watchRun } from './runs.ts'
 import { pauseCalls, resumeCalls, setPace } from './pace.ts'
+import { readProcesses } from './processes.ts'
 import { readSchedule, removeSchedule, setSchedule } from './schedule.ts'
 import { search } from './search.ts'
 import { getThing } from './things.ts'
@@ -234,6 +236,9 @@ export class SharedCollabSync {
     this.#on((parts) => setSchedule(parts, schedule))
   /** Removes the nightly schedule: no nightly run starts until one is set again. */
   removeSchedule = (): Promise<NightlySchedule> => this.#on((parts) => removeSchedule(parts))
+  /** Live processes of worker, run and serve, with the settings with which they started. */
+  listWorkers = (): Promise<{ items: Process[] }> =>
+    this.#on(async ({ database }) => ({ items: await readProcesses(database) }))
   getPace = (): Promise<Pace> => this.#on((parts) => readPace(parts.database))
   /**
    * Sets the pace of all processes in calls a second, or removes it with null. SYNC_RATE_LIMIT stays the upper limit.

@@ -4,27 +4,47 @@ import { UsageError } from '../base/errors.ts'
 import { decodeText } from '../base/secret-file.ts'
 import { parseEnvFile } from './env-file.ts'
 import { SETTING_LIST } from './table.ts'
-import type { Setting, SettingFault } from './setting.ts'
+import type { Origin, Setting, SettingFault } from './setting.ts'
 
 /** The environment, such as `process.env`. */
 export type Environment = Record<string, string | undefined>
+
+/** The texts of the settings, and where they come from. */
+export interface Texts {
+  /** Without empty ones. */
+  readonly given: Environment
+  readonly originOf: (name: string) => Origin
+  /** Names whose value in `.env` does not apply, because the environment has an empty variable. */
+  readonly hidden: ReadonlySet<string>
+  /** Files, and lines of `.env`, that cannot be read. */
+  readonly faults: SettingFault[]
+}
 
 /**
  * The text of each setting that is not empty: from the environment, else from the file `.env`, and for a secret NAME also
  * from the file named in NAME_FILE.
  * @param directory that of `.env`
  * @param isRead whether the command needs a setting; files of other secrets are not opened
- * @returns `faults`: files, and lines of `.env`, that cannot be read
  * @throws UsageError if `.env` cannot be read
  */
 export function readTexts(
   environment: Environment,
   directory: string,
   isRead: (setting: Setting) => boolean,
-): { given: Environment; faults: SettingFault[] } {
+): Texts {
   const faults: SettingFault[] = []
-  const written = readWritten(environment, directory, faults)
-  return { given: { ...written, ...readSecretFiles(written, isRead, faults) }, faults }
+  const { file, written } = readWritten(environment, directory, faults)
+  const secrets = readSecretFiles(written, isRead, faults)
+  return {
+    given: { ...written, ...secrets },
+    originOf(name) {
+      if (name in secrets) return 'file'
+      if (!(name in written)) return 'default'
+      return name in environment ? 'environment' : '.env'
+    },
+    hidden: new Set(Object.keys(file).filter((name) => name in environment && !(name in written))),
+    faults,
+  }
 }
 
 /**
@@ -32,20 +52,27 @@ export function readTexts(
  * @throws UsageError if `.env` cannot be read
  */
 export function writtenNames(environment: Environment, directory: string): string[] {
-  return Object.keys(readWritten(environment, directory, []))
+  return Object.keys(readWritten(environment, directory, []).written)
 }
 
+/** The variables of `.env`, and those of both with the environment's in place of its, without empty ones. */
 function readWritten(
   environment: Environment,
   directory: string,
   faults: SettingFault[],
-): Environment {
-  const written: Environment = readEnvFile(join(directory, '.env'), faults)
-  for (const [name, value] of Object.entries(environment))
+): Record<'file' | 'written', Environment> {
+  const file = withoutEmpty(readEnvFile(join(directory, '.env'), faults))
+  const unquoted = Object.entries(environment).map(([name, value]) => [
+    name,
     // `docker run --env-file` keeps quotes around a value.
-    written[name] = value?.replace(/^\s*(["'])(.*)\1\s*$/s, '$2')
+    value?.replace(/^\s*(["'])(.*)\1\s*$/s, '$2'),
+  ])
+  return { file, written: withoutEmpty({ ...file, ...Object.fromEntries(unquoted) }) }
+}
+
+function withoutEmpty(variables: Environment): Environment {
   return Object.fromEntries(
-    Object.entries(written)
+    Object.entries(variables)
       .map(([name, value]) => [name, value?.trim()])
       .filter(([, value]) => value !== undefined && value !== ''),
   )

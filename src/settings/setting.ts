@@ -22,6 +22,19 @@ export interface Setting {
   readonly secret?: true
 }
 
+/** Where the value of a setting comes from: `file` is the one named in NAME_FILE. */
+export type Origin = 'environment' | '.env' | 'file' | 'default'
+
+/** A setting as a process has it. */
+export interface ConfiguredSetting {
+  readonly name: string
+  /** As written; `set` for a secret; null if it is not set and has no default. */
+  readonly value: string | null
+  readonly origin: Origin
+  /** Whether `.env` has a value that does not apply, because the environment has an empty variable. */
+  readonly isHidden: boolean
+}
+
 /** What is wrong with a setting. */
 export interface SettingFault {
   /** Null for a line of `.env` that cannot be read. */

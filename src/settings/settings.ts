@@ -1,9 +1,9 @@
 import { UsageError } from '../base/errors.ts'
 import { isThisMachine } from '../base/this-machine.ts'
 import { readTexts } from './environment.ts'
-import type { Environment } from './environment.ts'
+import type { Environment, Texts } from './environment.ts'
 import { SETTING_LIST, SETTINGS } from './table.ts'
-import type { Setting, SettingFault, SettingGroup } from './setting.ts'
+import type { ConfiguredSetting, Setting, SettingFault, SettingGroup } from './setting.ts'
 import type { Settings } from './table.ts'
 
 /** The groups of settings that a command needs. `catalog` makes CATALOG_SQL required. */
@@ -42,9 +42,10 @@ export function examineSettings(
   options: { need: readonly SettingNeed[]; directory?: string },
 ): { settings: Settings; faults: SettingFault[] } {
   const { need } = options
-  const { given, faults } = readTexts(environment, options.directory ?? process.cwd(), (setting) =>
+  const texts = readTexts(environment, options.directory ?? process.cwd(), (setting) =>
     isRead(setting, need),
   )
+  const { given, faults } = texts
   const values: Record<string, unknown> = {}
   for (const { member, setting } of SETTING_LIST) {
     const text = isRead(setting, need) ? given[setting.name] : undefined
@@ -67,12 +68,30 @@ export function examineSettings(
       faults.push(fault(setting, `${file}${complaint}${shown(setting, text)}`))
     }
   }
-  const settings = values as Settings
+  values['configuration'] = configurationOf(texts, need)
+  const settings = values as unknown as Settings
   faults.push(...faultsTogether(settings, given, need))
   // The first fault of a setting causes its others: a secret whose file cannot be read is also not set.
   const isFirst = ({ setting }: SettingFault, index: number) =>
     setting === null || faults.findIndex((each) => each.setting === setting) === index
   return { settings, faults: faults.filter(isFirst) }
+}
+
+/** The settings that a command needs, with their origins. Secrets are only `set`. */
+function configurationOf(
+  { given, originOf, hidden }: Texts,
+  need: readonly SettingNeed[],
+): ConfiguredSetting[] {
+  return SETTING_LIST.filter(({ setting }) => isRead(setting, need)).map(({ setting }) => {
+    const { name, secret, default: byDefault = null } = setting
+    const text = given[name]
+    return {
+      name,
+      value: text === undefined ? byDefault : secret ? 'set' : text,
+      origin: originOf(name),
+      isHidden: hidden.has(name),
+    }
+  })
 }
 
 function isRead(setting: Setting, need: readonly SettingNeed[]): boolean {

@@ -1,7 +1,7 @@
 import type * as z from 'zod'
 import { DATABASE_ROWS, QUEUE_ROWS, SERVICE_ROWS } from './connection-rows.ts'
 import { HTTP_ROWS, NOTIFY_ROWS, TELEMETRY_ROWS } from './operator-rows.ts'
-import type { Setting } from './setting.ts'
+import type { ConfiguredSetting, Setting } from './setting.ts'
 import { CATALOG_ROWS, SYNC_ROWS } from './sync-rows.ts'
 
 /** Every setting of collab-sync, by its member in `Settings`. `npm run generate` writes `docs/SETTINGS.md` from this table. */
@@ -20,8 +20,10 @@ type Table = typeof SETTINGS
 type Member = keyof Table
 type Defaulted = { [M in Member]: Table[M] extends { default: string } ? M : never }[Member]
 
-/** The parsed settings. An unset one without a default is missing. */
-export type Settings = { [M in Defaulted]: z.output<Table[M]['parse']> } & {
+/** The parsed settings. An unset one without a default is missing. `configuration` has them as written. */
+export type Settings = { readonly configuration: readonly ConfiguredSetting[] } & {
+  [M in Defaulted]: z.output<Table[M]['parse']>
+} & {
   [M in Exclude<Member, Defaulted>]?: z.output<Table[M]['parse']>
 }
 

@@ -1,5 +1,3 @@
-import { randomBytes } from 'node:crypto'
-import { hostname } from 'node:os'
 import { refreshCatalog } from '../features/catalog/refresh.ts'
 import { BY_SCHEDULE } from '../features/catalog/catalog-change.ts'
 import { DEAD_AFTER_S } from '../core/database/claims.ts'
@@ -24,6 +22,7 @@ import type { CallReport } from '../core/service/client.ts'
 import type { SharedRateLimit } from '../core/service/shared-rate-limit.ts'
 import type { ServiceSettings } from '../settings/settings.ts'
 import type { Settings } from '../settings/table.ts'
+import { nameProcess } from './process.ts'
 import type { Store } from './store.ts'
 import { RunSignals } from '../core/run/run-signals.ts'
 import type { SyncContext, WorkerProblems } from '../core/sync/context.ts'
@@ -125,7 +124,7 @@ function createApp(
     database: store.database,
     log,
     // Erasures do not search in these ids, so that they may contain no address.
-    workerId: `${hostname().replaceAll(/[^\w.-]/g, '-')}:${process.pid}:${randomBytes(4).toString('hex')}`,
+    workerId: nameProcess(),
     deadAfterS: DEAD_AFTER_S,
     runSignals,
     problems,

@@ -13,6 +13,7 @@ import { makeUpForPausedNight, noteSchedule, registerSchedule } from '../core/qu
 import { idsOf, startQueueWorker } from '../core/queue/worker.ts'
 import type { Delivered, QueueWorker } from '../core/queue/worker.ts'
 import { sharedSettings } from '../settings/table.ts'
+import { describeProcess, HEARTBEAT_MS } from './process.ts'
 import { Refresher } from '../features/refresh/refresher.ts'
 import { recoverLostItems } from '../core/run/finish.ts'
 import { findWait, ReportedWaits } from '../core/sync/worker-waits.ts'
@@ -40,7 +41,6 @@ export interface RunningWorker {
 const JOBS_MIN: Readonly<Record<QueueName, number>> = { requests: 8, everything: 1 }
 /** Small organizations have batches of one or two calls and need more concurrent jobs. */
 const JOBS_MAX = 128
-const HEARTBEAT_MS = 5_000
 const RECOVER_MS = 10_000
 /** With the jitter of `every`, counts of calls are written within a second. */
 const WRITE_CALLS_MS = 800
@@ -79,7 +79,10 @@ async function start(
   const isRefreshing = keepsSchedule && refreshBudget !== null
   const refresher = isRefreshing ? new Refresher(app.sync, refreshBudget) : null
   const queueWorkers: QueueWorker[] = []
-  const shared = keepsSchedule ? JSON.stringify(sharedSettings(app.settings)) : null
+  const described = {
+    ...describeProcess(keepsSchedule ? 'worker' : 'run', app.settings),
+    settings: keepsSchedule ? JSON.stringify(sharedSettings(app.settings)) : null,
+  }
   const heartbeat = async () => {
     // First, so that a pause is not reported as something else.
     await app.followLimits()
@@ -91,7 +94,7 @@ async function start(
       failed: queueWorkers.map((each) => each.failed()).find((job) => job !== null) ?? null,
       refresh: refresher,
     })
-    await writeHeartbeat(app, waits.report(wait), shared)
+    await writeHeartbeat(app, waits.report(wait), described)
   }
   await heartbeat()
   const upkeep: Pick<Repeated, 'stop'>[] = [
@@ -204,7 +207,7 @@ async function listed<T>(app: App, work: WorkInProgress, run: () => Promise<T>):
 async function writeHeartbeat(
   app: App,
   waiting: ReportedWait | null,
-  settings: string | null,
+  described: ReturnType<typeof describeProcess> & { settings: string | null },
 ): Promise<void> {
   const { collabApi, database, deadAfterS, problems, runSignals } = app.sync
   const { inFlight, limit, latencyMsEwma } = collabApi.concurrency()
@@ -216,7 +219,7 @@ async function writeHeartbeat(
     problem: [problems.queue, problems.service].filter((each) => each !== null).join(' ') || null,
     rateLimit: app.settings.rateLimit ?? null,
     waiting: waiting === null ? null : JSON.stringify(waiting),
-    settings,
+    ...described,
   })
   for (const { workerId, pid, state, openS } of await workers.endSessions.all(database, {
     deadAfterS,

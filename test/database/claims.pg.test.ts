@@ -42,6 +42,9 @@ const BEAT = {
   rateLimit: null,
   waiting: null,
   settings: null,
+  kind: 'worker',
+  version: null,
+  configuration: null,
 }
 
 describe('a claim', () => {

@@ -20,7 +20,7 @@ test('no index of ids depends on the collation of the database', async () => {
       and x.indrelid::regclass::text ~ '^(collab_store|sync)[.]'`,
   )
   // Made of a host name by each process for itself.
-  expect(rows.map(({ indexed }) => indexed)).toEqual(['sync.workers.worker_id'])
+  expect(rows.map(({ indexed }) => indexed)).toEqual(['sync.processes.worker_id'])
 })
 
 test('users are added in the order in which their rows are locked elsewhere', async () => {

@@ -60,6 +60,9 @@ test('workers that set different limits are logged when that begins and ends; de
     problem: null,
     waiting: null,
     settings: null,
+    kind: 'worker',
+    version: null,
+    configuration: null,
   }
   const say = (workerId: string, rateLimit: number | null) =>
     workers.heartbeat.run(pool, { workerId, rateLimit, ...beat })

@@ -72,6 +72,32 @@ describe('what is read', () => {
     expect(process.env).toEqual(before)
   })
 
+  test('the origin of each value is known, and secrets are only said to be set', () => {
+    const file = join(directory, 'key')
+    writeFileSync(file, 'k')
+    writeFileSync(
+      join(directory, '.env'),
+      'SYNC_CONCURRENCY=3\nSYNC_RETRIES=9\nREDIS_URL=redis://h',
+    )
+    const { COLLAB_API_KEY: _, ...others } = SERVICE
+    const given = { ...others, COLLAB_API_KEY_FILE: file, SYNC_RETRIES: '', SYNC_TZ: 'Asia/Tokyo' }
+    const rows = new Map(
+      read(given, ['service', 'queue']).configuration.map(({ name, ...rest }) => [name, rest]),
+    )
+    const row = (value: string | null, origin: string, isHidden = false) => ({
+      value,
+      origin,
+      isHidden,
+    })
+    expect(rows.get('SYNC_TZ')).toEqual(row('Asia/Tokyo', 'environment'))
+    expect(rows.get('SYNC_CONCURRENCY')).toEqual(row('3', '.env'))
+    expect(rows.get('SYNC_RETRIES')).toEqual(row('5', 'default', true))
+    expect(rows.get('REDIS_URL')).toEqual(row('set', '.env'))
+    expect(rows.get('COLLAB_API_KEY')).toEqual(row('set', 'file'))
+    expect(rows.get('SYNC_RATE_LIMIT')).toEqual(row(null, 'default'))
+    expect(rows.has('DATABASE_URL')).toBe(false)
+  })
+
   test('quotes that stand around a value of the environment are not part of it', () => {
     const settings = read({ ...SERVICE, COLLAB_API_KEY: '"abc"', COLLAB_AUTH_TOKEN: " 'a\"b' " })
     expect(settings).toMatchObject({ apiKey: 'abc', authToken: 'a"b' })

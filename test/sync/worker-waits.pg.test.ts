@@ -120,6 +120,9 @@ test('a worker without a job says so, and one that is dead says nothing', async 
     rateLimit: null,
     waiting,
     settings: null,
+    kind: 'worker',
+    version: null,
+    configuration: null,
   })
   expect(
     (await waits()).map(({ kind, workers: many, ofWorkers }) => [kind, many, ofWorkers]),

@@ -1,8 +1,8 @@
--- Deletes a worker that stops, and those that died a day ago. Stores when a worker that keeps the nightly schedule
+-- Deletes a process that stops, and those that died a day ago. Stores when a worker that keeps the nightly schedule
 -- stopped, because there may be none from then on.
 -- Params: $1 workerId.
 with gone as (
-  delete from sync.workers where worker_id = $1 or heartbeat_at < now() - interval '1 day'
+  delete from sync.processes where worker_id = $1 or heartbeat_at < now() - interval '1 day'
   returning worker_id, settings
 )
 update collab_store.definitions

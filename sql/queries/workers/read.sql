@@ -1,6 +1,6 @@
 -- Live workers and those without a heartbeat; of the latter, whether they hold a transaction open.
 -- Params: $1 deadAfterS (seconds without a heartbeat after which a worker is considered dead).
--- Never null: alive, holds_transaction.
+-- Never null: calls_in_flight, calls_limit, alive, holds_transaction.
 select w.worker_id, w.started_at, w.heartbeat_at, w.calls_in_flight, w.calls_limit, w.latency_ms,
   w.problem, w.problem_since, h.alive,
   not h.alive and exists (

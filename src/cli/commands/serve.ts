@@ -6,6 +6,7 @@ import type { Log } from '../../base/log.ts'
 import { keepNotified } from '../../features/notify/notifier.ts'
 import { onAbort } from '../../base/abort.ts'
 import type { Settings } from '../../settings/table.ts'
+import { reportServe } from '../../worker/process.ts'
 import { openStore } from '../../worker/store.ts'
 import type { Store } from '../../worker/store.ts'
 import { setTracing } from '../../base/trace.ts'
@@ -73,9 +74,10 @@ async function serveOn(
     const http = await startHttp({ settings, store, queue, collabSync, log })
     log.info({ address: http.url, queue: queue.place.kind }, 'serving')
     // Not awaited, because PostgreSQL can be unreachable. It also reports that no worker is running.
+    const reporting = reportServe(database, settings, log)
     const notifying = keepNotified(database, settings, { staysOn: true, log })
     await stopping
-    await Promise.all([http.stop(), notifying.then((each) => each.stop())])
+    await Promise.all([http.stop(), reporting.stop(), notifying.then((each) => each.stop())])
   } finally {
     await queue.close()
   }

@@ -1,5 +1,6 @@
 import { readFreshness } from '../../client/freshness.ts'
 import { listFailures, listRunChanges } from '../../client/listings.ts'
+import { readProcesses } from '../../client/processes.ts'
 import { readSchedule } from '../../client/schedule.ts'
 import { DEAD_AFTER_S } from '../../core/database/claims.ts'
 import { readPace } from '../../core/rate-limit/pace.ts'
@@ -19,6 +20,12 @@ import {
 import type { AttentionByKind } from '../../schemas/attention.ts'
 import { factsOfChanges } from '../../schemas/sections.ts'
 import { describeMemberChange } from '../../schemas/member-change.ts'
+import {
+  mixedVersions,
+  PROCESS_COLUMNS,
+  SETTING_COLUMNS,
+  sharedSettingsOf,
+} from '../../schemas/process.ts'
 import type { NightlySchedule } from '../../schemas/schedule.ts'
 import { UsageError } from '../../base/errors.ts'
 import {
@@ -51,6 +58,7 @@ interface StatusOptions {
   demo?: boolean
   failures?: boolean
   changes?: boolean
+  workers?: boolean
   cursor?: string
 }
 
@@ -60,9 +68,11 @@ export async function status(text: string | undefined, options: StatusOptions): 
   if (list !== null && text === undefined) throw new UsageError(`${list} needs a RUN.`)
   if (options.cursor !== undefined && list === null)
     throw new UsageError('--cursor needs --failures or --changes.')
+  if (options.workers && text !== undefined) throw new UsageError('--workers is of no RUN.')
   const command = { name: 'status', demo: options.demo }
   return withTables(command, async ({ database }, { settings }) => {
-    if (text === undefined) {
+    if (options.workers) await printWorkers(database, options)
+    else if (text === undefined) {
       const overview = await readOverview(database, settings, options.limit ?? 10)
       if (options.json) printJson(overview)
       else print(describe(overview))
@@ -97,6 +107,17 @@ async function printChanges(
   for (const note of notesOfChanges(page)) print(`  ${note}`)
   if (page.items.length > 0) print(`\n${table(RUN_CHANGE_COLUMNS, page.items)}`)
   printNext(`${shortId(runId)} --changes`, page)
+}
+
+async function printWorkers(database: Database, { json }: StatusOptions): Promise<void> {
+  const processes = await readProcesses(database)
+  if (json) return printJson({ items: processes })
+  if (processes.length === 0) return print('No process is running.')
+  const versions = mixedVersions(processes)
+  if (versions.length > 0)
+    print(paint.yellow(`Processes have different versions: ${versions.join(', ')}.\n`))
+  print(table(PROCESS_COLUMNS, processes))
+  print(`${heading('Settings')}\n${table(SETTING_COLUMNS, sharedSettingsOf(processes))}`)
 }
 
 function printNext(args: string, { nextCursor }: { nextCursor: string | null }): void {

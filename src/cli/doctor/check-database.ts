@@ -123,6 +123,9 @@ async function writes({ database }: Opened): Promise<Finding> {
     rateLimit: null,
     waiting: null,
     settings: null,
+    kind: 'run',
+    version: null,
+    configuration: null,
   }
   await rolledBack(database, async (client) => {
     await workers.heartbeat.run(client, row)

@@ -36,7 +36,8 @@ export interface Frame {
   readonly search?: string | undefined
 }
 
-export type Part = '/' | '/runs' | '/organizations' | '/held' | '/schedule' | '/history'
+export type Part =
+  '/' | '/runs' | '/organizations' | '/held' | '/schedule' | '/workers' | '/history'
 
 const PARTS: readonly (readonly [Part, string])[] = [
   ['/', 'Overview'],
@@ -44,6 +45,7 @@ const PARTS: readonly (readonly [Part, string])[] = [
   ['/organizations', 'Catalog'],
   ['/held', 'Waiting'],
   ['/schedule', 'Schedule'],
+  ['/workers', 'Workers'],
   ['/history', 'History'],
 ]
 

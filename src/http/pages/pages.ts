@@ -16,6 +16,7 @@ import { scheduleRoutes } from './schedule.tsx'
 import { staticRoutes } from './static/files.ts'
 import { searchRoutes } from './things/search-page.tsx'
 import { thingRoutes } from './things/thing-page.tsx'
+import { workerRoutes } from './workers.tsx'
 
 /**
  * The operators' pages, as a Fastify plugin. The server checks tokens and origins, sets the headers and handles errors.
@@ -39,6 +40,7 @@ export async function pages(app: FastifyInstance, context: PageContext): Promise
   searchRoutes(app, context)
   heldRoutes(app, context)
   scheduleRoutes(app, context)
+  workerRoutes(app, context)
   historyRoutes(app, context)
   actionRoutes(app, context)
 }

@@ -1,4 +1,5 @@
 import { FreshnessSchema } from '../../schemas/freshness.ts'
+import { ProcessesSchema } from '../../schemas/process.ts'
 import { NewScheduleSchema, ScheduleSchema } from '../../schemas/schedule.ts'
 import { operation } from './operation.ts'
 import type { V1App, V1Options } from './operation.ts'
@@ -32,6 +33,15 @@ export function scheduleRoutes(app: V1App, { collabSync }: V1Options): void {
       response: ScheduleSchema,
     }),
     async (request, reply) => reply.send(await collabSync.as(request.by).removeSchedule()),
+  )
+  app.get(
+    '/workers',
+    operation('read', {
+      id: 'listWorkers',
+      summary: 'Live processes of worker, run and serve, with their settings',
+      response: ProcessesSchema,
+    }),
+    async (_request, reply) => reply.send(await collabSync.listWorkers()),
   )
   app.get(
     '/freshness',

@@ -4,7 +4,13 @@ import { Statement } from '../statement.ts'
 /** Ends the sessions of workers without a heartbeat that are inside a transaction, because a frozen worker holds its locks. No time limit of the server ends a session that waits for the rest of a COPY. Materialized, because PostgreSQL might otherwise evaluate the condition that ends sessions before the others. */
 export const endSessions = new Statement<
   { deadAfterS: number },
-  { workerId: string; pid: number; state: string | null; openS: number; ended: boolean | null }
+  {
+    workerId: string | null
+    pid: number
+    state: string | null
+    openS: number
+    ended: boolean | null
+  }
 >('workers/end-sessions', {
   parameters: 'deadAfterS',
   columns: 'workerId pid state openS ended',
@@ -12,7 +18,7 @@ export const endSessions = new Statement<
   isPrepared: true,
 })
 
-/** Records that a worker is alive. Its sessions are identified by their application_name, unless DATABASE_URL sets another. */
+/** Records that a process is alive. Its sessions are identified by their application_name, unless DATABASE_URL sets another. */
 export const heartbeat = new Statement<
   {
     workerId: string
@@ -23,16 +29,45 @@ export const heartbeat = new Statement<
     rateLimit: number | null
     waiting: string | null
     settings: string | null
+    kind: string
+    version: string | null
+    configuration: string | null
   },
   null
 >('workers/heartbeat', {
-  parameters: 'workerId callsInFlight mostCallsInFlight callMs problem rateLimit waiting settings',
+  parameters:
+    'workerId callsInFlight mostCallsInFlight callMs problem rateLimit waiting settings kind version configuration',
   isPrepared: true,
 })
 
-/** Deletes a worker that stops, and those that died a day ago. Stores when a worker that keeps the nightly schedule stopped, because there may be none from then on. */
+/** Deletes a process that stops, and those that died a day ago. Stores when a worker that keeps the nightly schedule stopped, because there may be none from then on. */
 export const leave = new Statement<{ workerId: string }, null>('workers/leave', {
   parameters: 'workerId',
+})
+
+/** Live processes, workers first, with what they wait for and the settings with which they started. */
+export const list = new Statement<
+  { deadAfterS: number },
+  {
+    workerId: string
+    kind: 'worker' | 'run' | 'serve'
+    version: string | null
+    startedAt: Date
+    heartbeatAt: Date
+    callsInFlight: number
+    callsLimit: number
+    latencyMs: number | null
+    problem: string | null
+    problemSince: Date | null
+    waiting: string | null
+    waitingSince: Date | null
+    configuration: unknown | null
+  }
+>('workers/list', {
+  parameters: 'deadAfterS',
+  columns:
+    'workerId kind version startedAt heartbeatAt callsInFlight callsLimit latencyMs problem problemSince waiting waitingSince configuration',
+  neverNull: 'kind',
 })
 
 /** A statement of the calling pool that has waited for a lock for more than ten seconds: the first one whose holder does not wait itself. */
@@ -66,9 +101,9 @@ export const rateLimits = new Statement<
 export const read = new Statement<
   { deadAfterS: number },
   {
-    workerId: string
-    startedAt: Date
-    heartbeatAt: Date
+    workerId: string | null
+    startedAt: Date | null
+    heartbeatAt: Date | null
     callsInFlight: number
     callsLimit: number
     latencyMs: number | null
@@ -81,7 +116,7 @@ export const read = new Statement<
   parameters: 'deadAfterS',
   columns:
     'workerId startedAt heartbeatAt callsInFlight callsLimit latencyMs problem problemSince alive holdsTransaction',
-  neverNull: 'alive holdsTransaction',
+  neverNull: 'callsInFlight callsLimit alive holdsTransaction',
 })
 
 /** What live workers wait for, by kind, longest wait first: those with pending items of a run, and those that cannot accept its jobs, because of the queue, of a lock or of a user's pause, or wait to repeat one; without a run, all. The sentence is that of the worker that has waited longest, and includes how many workers wait for the same if others do not. */
