@@ -3,6 +3,7 @@ import { describeRun } from '../../src/cli/run-details.ts'
 import { readRunDetails } from '../../src/client/run-reports.ts'
 import { shortId, time } from '../../src/schemas/format.ts'
 import { thingPath } from '../../src/http/pages/things/thing-link.tsx'
+import { onApp } from '../client/on-app.ts'
 import { openLive } from '../helpers/live.ts'
 import type { RunRow } from '../helpers/live.ts'
 import { askPages, wordsOf } from './open-pages.ts'
@@ -133,3 +134,33 @@ async function expectResolvedBy(runId: string | null) {
   if (run === null) throw new Error('The run is gone.')
   expect(describeRun(run).includes(sentence)).toBe(runId !== null)
 }
+
+test('the overview promises a nightly run only with a worker, says what a pause does, and without a schedule has the last run of everything', async () => {
+  const own = await openLive('none')
+  await own.importCatalog()
+  const app = await own.openApp()
+  const collabSync = onApp(app)
+  const overview = await askPages(app)
+  expect(await overview.words('/')).toMatch(
+    /No nightly run yet .*, and starts only if a worker is running\. .*No worker has started yet, .* never checked/,
+  )
+
+  await collabSync.pause({ until: new Date(Date.now() + 86_000_000).toISOString() })
+  const paused = await overview.page('/')
+  expect(wordsOf(paused)).toContain('a run that starts now waits until the pause ends.')
+  expect(wordsOf(paused)).toContain(', and starts when the pause ends.')
+  expect(paused.text.match(/class="button primary"/g)).toHaveLength(1)
+  await collabSync.resume()
+
+  await collabSync.removeSchedule()
+  expect(await overview.words('/')).toContain(
+    'No run of everything yet No nightly run is scheduled. Set a schedule',
+  )
+  await own.run({ scope: { organizationIds: [organizationId] } })
+  expect(await overview.words('/')).toContain('No run of everything yet')
+  await own.run()
+  const words = await overview.words('/')
+  expect(words).toMatch(/The last run of everything succeeded .* The tables are complete up to /)
+  await collabSync.setSchedule({})
+  expect(await overview.words('/')).toContain('No nightly run yet')
+})

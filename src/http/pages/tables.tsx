@@ -15,7 +15,10 @@ export interface TableProps<Row> {
   readonly empty?: string
 }
 
-/** A table. If it is wider than the window, it scrolls in its own region, which the keyboard reaches. */
+/**
+ * A table. If it is wider than the window, it scrolls in its own region, which the keyboard reaches. On narrow screens, each row
+ * is a card with the heads as labels.
+ */
 export function Table<Row>({ caption, isTitled, columns, rows, empty }: TableProps<Row>) {
   if (rows.length === 0 && empty !== undefined) return <p class="soft">{empty}</p>
   return (
@@ -37,7 +40,12 @@ export function Table<Row>({ caption, isTitled, columns, rows, empty }: TablePro
               {columns.map(([head, cell, kind], column) => {
                 const Cell = column === 0 ? 'th' : 'td'
                 return (
-                  <Cell key={head} scope={column === 0 ? 'row' : undefined} class={kind}>
+                  <Cell
+                    key={head}
+                    scope={column === 0 ? 'row' : undefined}
+                    class={kind}
+                    data-head={capitalized(head)}
+                  >
                     <Shown of={cell(row)} />
                   </Cell>
                 )

@@ -28,26 +28,25 @@ export function overviewRoutes(app: FastifyInstance, context: PageContext): void
 }
 
 async function overview({ collabSync, database }: PageContext): Promise<ComponentChildren> {
-  const newestNightly = await pages.newestNightly.first(database)
-  const [nightly, schedule, freshness, attention, nights, days, complete, pace] = await Promise.all(
-    [
-      newestNightly === undefined ? null : collabSync.getRun(newestNightly.runId),
-      collabSync.getSchedule(),
-      scopes.freshness.one(database),
-      readAttention(database),
-      pages.nights.all(database),
-      pages.days.all(database),
-      pages.completeUpTo.first(database),
-      collabSync.getPace(),
-    ],
-  )
+  const schedule = await collabSync.getSchedule()
+  const newest = await pages.newestWhole.one(database, { ofAnyTrigger: schedule.next === null })
+  const [run, freshness, attention, nights, days, pace] = await Promise.all([
+    newest.runId === null ? null : collabSync.getRun(newest.runId),
+    scopes.freshness.one(database),
+    readAttention(database),
+    pages.nights.all(database),
+    pages.days.all(database),
+    collabSync.getPace(),
+  ])
   return (
     <>
       <div class="pair">
-        <Night
-          nightly={nightly}
-          completeUpTo={complete?.completeUpTo ?? null}
+        <LastRun
+          run={run}
+          completeUpTo={newest.completeUpTo}
           next={schedule.next}
+          hasWorker={attention.every(({ kind }) => kind !== 'no_worker')}
+          pausedUntil={pace.pause?.until ?? null}
         />
         <AttentionCard rows={attention} freshness={freshness} />
       </div>
@@ -93,42 +92,48 @@ function sinceFirstActivity(days: readonly RowOf<typeof pages.days>[]) {
   return days.slice(0, first + 1)
 }
 
-/** The titles for the newest nightly run, by status. */
-const NIGHTLY_TITLES: Record<RunDetails['status'], string> = {
-  queued: 'The nightly run is waiting for a worker',
-  running: 'The nightly run is in progress',
-  succeeded: 'The last nightly run succeeded',
-  partial: 'The last nightly run succeeded partially',
-  failed: 'The last nightly run failed',
-  cancelled: 'The last nightly run was cancelled',
+/** What became of the newest run of everything, by its status. */
+const OUTCOMES: Record<RunDetails['status'], string> = {
+  queued: 'is waiting for a worker',
+  running: 'is in progress',
+  succeeded: 'succeeded',
+  partial: 'succeeded partially',
+  failed: 'failed',
+  cancelled: 'was cancelled',
 }
 
-/** The result of the last nightly run, and when the next one is due. sync.attention reports a run that did not start. */
-function Night({
-  nightly,
+/**
+ * The result of the last nightly run, or without a schedule of the last run of everything, and when the next one is due.
+ * sync.attention reports a run that did not start.
+ */
+function LastRun({
+  run,
   completeUpTo,
-  next,
+  ...next
 }: {
-  nightly: RunDetails | null
+  run: RunDetails | null
   completeUpTo: Date | null
-  next: Date | null
-}) {
-  const isResolved = nightly !== null && nightly.resolvedBy !== null
-  const tone = nightly === null ? 'idle' : isResolved ? 'info' : STATUS_TONES[nightly.status]
+} & NextRunProps) {
+  const isResolved = run !== null && run.resolvedBy !== null
+  const tone = run === null ? 'idle' : isResolved ? 'info' : STATUS_TONES[run.status]
   return (
     <section class={`card verdict ${tone}`}>
       <Sign tone={tone} />
       <div>
-        <h2>{nightly === null ? 'No nightly run yet' : NIGHTLY_TITLES[nightly.status]}</h2>
-        {nightly !== null && (
+        <h2>
+          {run === null
+            ? `No ${next.next === null ? 'run of everything' : 'nightly run'} yet`
+            : titleOf(run)}
+        </h2>
+        {run !== null && (
           <>
             <p>
-              <Sentence of={nightly.problem ?? whatItDid(nightly)} />
+              <Sentence of={run.problem ?? whatItDid(run)} />
             </p>
-            <ResolvedBy run={nightly} />
+            <ResolvedBy run={run} />
             <p>
-              <a href={`/runs/${nightly.runId}`}>
-                The run of <Time at={nightly.requestedAt} />
+              <a href={`/runs/${run.runId}`}>
+                The run of <Time at={run.requestedAt} />
               </a>
             </p>
           </>
@@ -138,20 +143,54 @@ function Night({
             The tables are complete up to <Time at={completeUpTo} />.
           </p>
         )}
-        <p class="soft">
-          {next === null ? (
-            'No next nightly run is scheduled.'
-          ) : (
-            <>
-              The next nightly run is due <Ago at={next} />, at <Time at={next} />.
-            </>
-          )}
-        </p>
+        <NextRun {...next} />
         <div class="row">
-          <ActionButton action="sync" words="Sync everything now" kind="primary" />
+          <ActionButton
+            action="sync"
+            words="Sync everything now"
+            kind={next.pausedUntil === null ? 'primary' : 'quiet'}
+          />
         </div>
       </div>
     </section>
+  )
+}
+
+function titleOf({ trigger, status }: RunDetails): string {
+  const isOpen = status === 'queued' || status === 'running'
+  return `The ${isOpen ? '' : 'last '}${trigger === 'schedule' ? 'nightly run' : 'run of everything'} ${OUTCOMES[status]}`
+}
+
+interface NextRunProps {
+  readonly next: Date | null
+  readonly hasWorker: boolean
+  readonly pausedUntil: Date | null
+}
+
+/** When the next nightly run is due, and what delays it and runs that start now. */
+function NextRun({ next, hasWorker, pausedUntil }: NextRunProps) {
+  return (
+    <>
+      {pausedUntil !== null && (
+        <p>All calls are paused: a run that starts now waits until the pause ends.</p>
+      )}
+      <p class="soft">
+        {next === null ? (
+          <>
+            No nightly run is scheduled. <a href="/schedule">Set a schedule</a>
+          </>
+        ) : (
+          <>
+            The next nightly run is due <Ago at={next} />, at <Time at={next} />
+            {pausedUntil !== null && next < pausedUntil
+              ? ', and starts when the pause ends.'
+              : hasWorker
+                ? '.'
+                : ', and starts only if a worker is running.'}
+          </>
+        )}
+      </p>
+    </>
   )
 }
 
@@ -177,11 +216,11 @@ function MemberChanges({ changes }: { changes: readonly RowOf<typeof observed.re
   )
 }
 
-/** Each day with its worst run, and what runs and authors did to comments. */
+/** Each day with the worst status of its runs, and what runs and authors did to comments. */
 const DAY_COLUMNS: Columns<RowOf<typeof pages.days>> = [
   ['day', ({ day }) => day, 'nowrap'],
   [
-    'worst run',
+    'status',
     ({ runId, status }) =>
       runId && status && { words: [statusOf({ status, stopping: null }), { runId }] },
     'nowrap',

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { checkPace } from '../../../client/pace.ts'
-import { duration, time } from '../../../schemas/format.ts'
+import { time } from '../../../schemas/format.ts'
 import { factsOfPace } from '../../../schemas/columns.ts'
 import type { Pace } from '../../../schemas/pace.ts'
 import { action } from '../actions/actions.ts'
@@ -33,7 +33,7 @@ function PauseForm() {
         <select id="minutes" name="minutes">
           {MINUTES.map((minutes) => (
             <option key={minutes} value={minutes} selected={minutes === 60}>
-              {duration(minutes * 60_000)}
+              {minutes < 60 ? `${minutes} min` : `${minutes / 60} h`}
             </option>
           ))}
         </select>
@@ -49,11 +49,12 @@ function PaceForm({ callsPerSecond }: { callsPerSecond: number | string | null }
   return (
     <form class="fields" method="get" action="/actions/set-pace">
       <div>
-        <label for="calls-per-second">Calls a second of all processes; empty for no pace</label>
+        <label for="calls-per-second">Pace in calls per second</label>
         <input
           id="calls-per-second"
           name="callsPerSecond"
           inputMode="decimal"
+          placeholder="none"
           value={callsPerSecond ?? ''}
         />
       </div>

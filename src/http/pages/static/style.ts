@@ -147,6 +147,14 @@ tbody tr:last-child > * { border-bottom: 0 }
 .number { text-align: end; white-space: nowrap }
 .id { min-width: 7.5rem; max-width: 26rem }
 td .button { white-space: nowrap }
+@media (max-width: 40rem) {
+  table, caption, tbody, tr, tbody th, td { display: block; max-width: none }
+  thead, td:empty { display: none }
+  tbody tr { padding-block: var(--space-2); border-bottom: 1px solid var(--line) }
+  tbody tr:last-child { border-bottom: 0 }
+  tbody th, td, td.number { padding: var(--space-1) 0; border: 0; text-align: start; white-space: normal; overflow-wrap: anywhere }
+  td::before { content: attr(data-head) ": "; color: var(--soft) }
+}
 
 .button, button, input, select { font: inherit }
 .button { display: inline-block; min-height: 2.375rem; padding: .4375rem .875rem; border: 1px solid transparent;
