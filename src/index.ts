@@ -5,6 +5,7 @@
 
 export { openCollabSync } from './client/open-collab-sync.ts'
 export type { CollabSync } from './client/collab-sync.ts'
+export type { Action } from './schemas/action.ts'
 export type { Attention } from './schemas/attention.ts'
 export type { CatalogChanges, CatalogEntry, CatalogLine } from './schemas/catalog-line.ts'
 export type { Change, ChangesPage } from './schemas/change.ts'
@@ -23,9 +24,12 @@ export type {
   RunStatus,
   Trigger,
 } from './schemas/run.ts'
+export type { NewPace, NewPause, Pace } from './schemas/pace.ts'
+export type { Process } from './schemas/process.ts'
 export type { NewSchedule, NightlySchedule } from './schemas/schedule.ts'
 export { parseScope } from './schemas/scope.ts'
 export type { Scope, ScopeIds } from './schemas/scope.ts'
+export type { SearchResult, Thing, ThingRequest } from './schemas/thing.ts'
 export { CursorGoneError, EnvironmentError, NothingFailsError, UsageError } from './base/errors.ts'
 export type { Operation } from './base/operations.ts'
 export type { Environment } from './settings/environment.ts'

@@ -82,15 +82,17 @@ create table sync.access_tokens (
   name text not null unique check (name ~ '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$'),
   rights text not null check (rights in ('read', 'operate', 'admin')),
   token_hash bytea not null unique check (length(token_hash) = 32),
-  created_by text not null default session_user
+  created_by text not null,
+  last_used_at timestamptz
 );
-comment on table sync.access_tokens is 'Access tokens of `collab-sync serve` besides HTTP_TOKEN, created by `collab-sync token add`. Deleting a row revokes the token and its sessions.';
+comment on table sync.access_tokens is 'Access tokens of `collab-sync serve` besides HTTP_TOKEN, created by `collab-sync token add` or on the page Tokens. Deleting a row revokes the token and its sessions.';
 comment on column sync.access_tokens.token_id is 'Internal ID; never reused.';
 comment on column sync.access_tokens.created_at is 'When it was added.';
 comment on column sync.access_tokens.name is 'Its owner or purpose.';
 comment on column sync.access_tokens.rights is 'read: read everything except the queue''s dashboard. operate: also change things. admin: everything.';
 comment on column sync.access_tokens.token_hash is 'SHA-256 of the token.';
-comment on column sync.access_tokens.created_by is 'PostgreSQL role that added it.';
+comment on column sync.access_tokens.created_by is 'Who added it, as in sync.actions.';
+comment on column sync.access_tokens.last_used_at is 'The hour in which it was last used; null if it never was. Not recorded while PostgreSQL accepts no writes.';
 
 -- Notifications sent to NOTIFY_URL, recorded so that each problem is sent once, however many workers run.
 create table sync.notify_watch (

@@ -25,6 +25,7 @@ export function addCatalogCommands(program: Command, actionOf: ActionOf): void {
   )
 
   addLineOptions(define(catalog, 'add'))
+    .option('--name <text>', 'its name; "" removes the name')
     .option('--add', 'also add its organization and document if the catalog lacks them')
     .action(actionOf(async () => (await import('./commands/catalog-lines.ts')).catalogAdd))
   addLineOptions(define(catalog, 'remove')).action(

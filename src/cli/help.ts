@@ -236,7 +236,9 @@ Examples:
     text: `Manages tokens for serve, which accepts them in addition to HTTP_TOKEN. They have no effect while HTTP_TOKEN is not set: serve then requires no token and accepts only this machine. A token has a name and rights. It does not expire; you can revoke it without a restart. read: everything that only reads, except the queue dashboard. operate: also changes (runs, hints, the catalog, held listings, rejected records, the schedule, the pace and pauses). admin: everything, as HTTP_TOKEN.`,
   },
   'token add': { text: 'Creates a token and prints it once. PostgreSQL stores only its hash.' },
-  'token list': { text: 'Lists names and rights. The tokens themselves are not stored.' },
+  'token list': {
+    text: 'Lists names and rights, who added each token, and the hour of its last use. The tokens themselves are not stored.',
+  },
   'token remove': { text: 'Revokes a token and the sessions that used it, within one second.' },
   erase: {
     summary: 'erase a person',
@@ -291,7 +293,7 @@ Exit codes: 0 success, 1 failed, 2 wrong lines or usage, 3 the import is held. W
     text: `Counts the organizations, documents, annotations and user groups of the catalog, says how many calls a run of everything makes, and lists the last imports and what a held one lacks; or shows whether one of them is active.`,
   },
   'catalog add': {
-    text: `Adds an organization, document, annotation or user groups of one organization. You can repeat it safely.`,
+    text: `Adds an organization, document, annotation or user groups of one organization, or changes a name. You can repeat it safely.`,
     after: `
 Example:
   collab-sync catalog add --organization acme --document plan --annotation ann-1 --add`,

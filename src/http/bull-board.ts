@@ -83,7 +83,10 @@ const UI = {
   boardTitle: 'collab-sync queue',
   hideRedisDetails: true,
   showWorkers: false,
-} as const
+  hideDocsLink: true,
+  // The way back. It is relative to the page's <base>, which has HTTP_BASE_PATH.
+  miscLinks: [{ text: 'collab-sync', url: '..' }],
+}
 
 /** The members of this program's jobs. Jobs of other programs can contain anything. */
 function idsOf(data: unknown): unknown {

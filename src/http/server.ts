@@ -104,7 +104,8 @@ export async function createServer(parts: HttpParts): Promise<HttpServer> {
   await app.register(v1, { prefix: '/v1', collabSync })
   await app.register(metrics, { database: store.database, queue })
   await app.register(bullBoard, { prefix: '/queues', queue, readiness })
-  await app.register(pages, { collabSync, database: store.database, settings })
+  const { lock } = authentication
+  await app.register(pages, { collabSync, database: store.database, settings, lock })
   await app.ready()
   requireRights(routes)
   return { app, routes }

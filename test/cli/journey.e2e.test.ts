@@ -193,6 +193,17 @@ test('catalog add, list and remove change single things', async () => {
   })
   const { document } = await json('catalog', 'list', '--organization', 'org-new')
   expect(JSON.stringify(document)).toContain('"documentId":"d"')
+  const ofDocument = own.slice(0, 4)
+  const rename = (...given: string[]) =>
+    command.run(['catalog', 'add', ...given, '--name', 'Plan'], settings)
+  expect((await rename(...ofDocument)).stdout).toMatch(/documents? +0 +0 +0 +1/)
+  expect(await one(`select name from collab.documents where document_id = 'd'`)).toEqual({
+    name: 'Plan',
+  })
+  expect(await one('select target from sync.actions order by action_id desc limit 1')).toEqual({
+    target: 'catalog add: 0 added, 0 removed, 1 renamed',
+  })
+  expect(await rename(...own)).toMatchObject({ code: 2, stdout: '' })
   expect(await command.run(['catalog', 'remove', ...own], settings)).toMatchObject({ code: 0 })
   expect(
     await one(`select active from collab.annotations where organization_id = 'org-new'`),

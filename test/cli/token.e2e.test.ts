@@ -37,7 +37,15 @@ describe('collab-sync token', () => {
     expect(listed.stdout).toMatch(/^ +ci +read +\d{4}-/m)
     const { document } = await command.json(['token', 'list'], settings)
     expect(document).toEqual({
-      tokens: [{ name: 'ci', rights: 'read', createdAt: expect.any(String) }],
+      tokens: [
+        {
+          name: 'ci',
+          rights: 'read',
+          createdAt: expect.any(String),
+          createdBy: expect.any(String),
+          lastUsedAt: expect.stringMatching(/:00:00\.000Z$/),
+        },
+      ],
     })
 
     expect(await token(['remove', 'ci'])).toMatchObject({ code: 0 })

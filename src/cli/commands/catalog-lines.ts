@@ -1,4 +1,5 @@
 import { addToCatalog, isActiveLine, removeFromCatalog } from '../../features/catalog/change.ts'
+import { readNameRedaction } from '../../features/privacy/rules.ts'
 import type { ChangedBy } from '../../features/catalog/change.ts'
 import { listCatalog } from '../../client/listings.ts'
 import type { Database } from '../../core/database/pool.ts'
@@ -22,11 +23,33 @@ type LineOptions = Pick<ScopeOptions, 'organization' | 'document' | 'annotation'
 /** `collab-sync catalog add`. */
 export async function catalogAdd({
   add,
+  name,
   ...options
-}: LineOptions & { readonly add?: boolean }): Promise<number> {
+}: LineOptions & { readonly add?: boolean; readonly name?: string }): Promise<number> {
+  if (name !== undefined) checkNamed(options)
   return change({ name: 'catalog add', creates: true }, options, (database, lines, by) =>
-    addToCatalog(database, lines, { ...by, add }),
+    addToCatalog(database, name === undefined ? lines : lines.map(named(name)), {
+      ...by,
+      add,
+      redaction: readNameRedaction,
+    }),
   )
+}
+
+/** @throws UsageError if the options name several things, or an annotation, which has no name */
+function checkNamed(options: LineOptions): void {
+  if (lineOf(options).annotationId !== undefined)
+    throw new UsageError('--name is of an organization, document or user group.')
+}
+
+function named(name: string): (line: CatalogLine) => CatalogLine {
+  return (line) => {
+    if (line.organizationUserGroupId !== undefined)
+      return { ...line, organizationUserGroupName: name }
+    return line.documentId === undefined
+      ? { ...line, organizationName: name }
+      : { ...line, documentName: name }
+  }
 }
 
 /** `collab-sync catalog remove`. */
@@ -67,7 +90,7 @@ async function change(
 
 function describeChanges(changes: CatalogChanges): string {
   const rows = KINDS.map(([kind, name]) => ({ name, ...changes[kind] })).filter(
-    (each) => each.added + each.reactivated + each.deactivated > 0,
+    (each) => each.added + each.reactivated + each.deactivated + each.renamed > 0,
   )
   return rows.length === 0 ? 'Nothing to change.' : table(CHANGE_COLUMNS, rows)
 }
@@ -77,6 +100,7 @@ const CHANGE_COLUMNS: Columns<CatalogChanges[(typeof KINDS)[number][0]] & { name
   ['added', ({ added }) => added, 'number'],
   ['reactivated', ({ reactivated }) => reactivated, 'number'],
   ['deactivated', ({ deactivated }) => deactivated, 'number'],
+  ['renamed', ({ renamed }) => renamed, 'number'],
 ]
 
 /** `collab-sync catalog list`: the contents of a document or an organization, or all organizations. */

@@ -1,8 +1,6 @@
-import { addAccessToken, removeAccessToken } from '../../http/auth/access-tokens.ts'
+import { addAccessToken, removeAccessToken, TOKEN_COLUMNS } from '../../http/auth/access-tokens.ts'
 import type { Right } from '../../http/auth/access-tokens.ts'
-import type { RowOf } from '../../core/database/statement.ts'
 import * as tokens from '../../core/database/statements/tokens.ts'
-import type { Columns } from '../../schemas/columns.ts'
 import { processUser } from '../../base/process-user.ts'
 import { note, print, printJson } from '../output.ts'
 import { table } from '../table.ts'
@@ -21,21 +19,21 @@ export async function tokenAdd(
   })
 }
 
-const COLUMNS: Columns<RowOf<typeof tokens.read>> = [
-  ['name', ({ name }) => name],
-  ['rights', ({ rights }) => rights],
-  ['added', ({ createdAt }) => createdAt],
-]
-
 /** `collab-sync token list`. */
 export async function tokenList({ json }: { json?: boolean }): Promise<number> {
   return withTables({ name: 'token' }, async ({ database }) => {
     const read = await tokens.read.all(database)
-    const added = read.map(({ name, rights, createdAt }) => ({ name, rights, createdAt }))
+    const added = read.map(({ name, rights, createdAt, createdBy, lastUsedAt }) => ({
+      name,
+      rights,
+      createdAt,
+      createdBy,
+      lastUsedAt,
+    }))
     if (json) return printJson({ tokens: added })
     if (added.length === 0)
       return print('There are no tokens. Add one with: collab-sync token add NAME --rights RIGHTS')
-    print(table(COLUMNS, read))
+    print(table(TOKEN_COLUMNS, read))
   })
 }
 

@@ -65,22 +65,23 @@ export async function noteImport(
   by: { source: string; requestedBy: string; prunes: boolean | null; lines: number },
   changes: CatalogChanges,
 ): Promise<void> {
-  const { came, went } = countChanges(changes)
+  const { came, went, renamed } = countChanges(changes)
   await catalog.insertImport.run(client, { ...by, came, went })
-  if (came + went === 0 || by.requestedBy === BY_SCHEDULE) return
-  const target = `${by.source}: ${came} added, ${went} removed`
+  if (came + went + renamed === 0 || by.requestedBy === BY_SCHEDULE) return
+  const target = `${by.source}: ${came} added, ${went} removed${renamed > 0 ? `, ${renamed} renamed` : ''}`
   await noteAction(client, by.requestedBy, 'catalog_changed', { target })
 }
 
-/** The number of scopes that became active, and of those that became inactive. */
-export function countChanges(changes: CatalogChanges): { came: number; went: number } {
-  let [came, went] = [0, 0]
+/** The number of scopes that became active, of those that became inactive, and of changed names. */
+export function countChanges(changes: CatalogChanges): Record<'came' | 'went' | 'renamed', number> {
+  const counts = { came: 0, went: 0, renamed: 0 }
   ofEachKind((kind) => {
-    const { added, reactivated, deactivated } = changes[kind]
-    came += added + reactivated
-    went += deactivated
+    const { added, reactivated, deactivated, renamed } = changes[kind]
+    counts.came += added + reactivated
+    counts.went += deactivated
+    counts.renamed += renamed
   })
-  return { came, went }
+  return counts
 }
 
 /** Scopes. */

@@ -5,6 +5,7 @@ import { transaction } from '../../core/database/pool.ts'
 import type { Database } from '../../core/database/pool.ts'
 import type { RowOf } from '../../core/database/statement.ts'
 import * as tokens from '../../core/database/statements/tokens.ts'
+import type { Columns } from '../../schemas/columns.ts'
 
 /** The rights of a token. Each includes those before it. */
 export const RIGHTS = ['read', 'operate', 'admin'] as const
@@ -12,6 +13,14 @@ export type Right = (typeof RIGHTS)[number]
 
 /** A stored token, by its hash. */
 export type AccessToken = RowOf<typeof tokens.read>
+
+export const TOKEN_COLUMNS: Columns<AccessToken> = [
+  ['name', ({ name }) => name, 'id'],
+  ['rights', ({ rights }) => rights],
+  ['added', ({ createdAt }) => createdAt, 'nowrap'],
+  ['added by', ({ createdBy }) => createdBy, 'id'],
+  ['last used (hour)', ({ lastUsedAt }) => lastUsedAt ?? 'never', 'nowrap'],
+]
 
 /** The prefix of every token, which secret scanners recognize. */
 export const TOKEN_PREFIX = 'collab_sync_'
@@ -36,7 +45,7 @@ export async function addAccessToken(
     )
   const token = `${TOKEN_PREFIX}${randomBytes(32).toString('base64url')}`
   await transaction(database, async (client) => {
-    if ((await tokens.add.run(client, { name, rights, hash: hashOf(token) })) === 0)
+    if ((await tokens.add.run(client, { name, rights, hash: hashOf(token), by })) === 0)
       throw new UsageError(
         `The token ${name} exists already: remove it first, or choose another name.`,
       )

@@ -15,8 +15,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The name for its actions in the history. */
     by: string
-    /** Whether the rights of its token allow changes. */
-    mayOperate: boolean
+    /** Its token; null without HTTP_TOKEN, where every request has all rights. */
+    access: Access | null
   }
 }
 
@@ -42,7 +42,7 @@ export function openAuthentication(
   database: Database,
 ): Authentication {
   app.decorateRequest('by', 'this machine')
-  app.decorateRequest('mayOperate', true)
+  app.decorateRequest('access', null)
   if (token === undefined) return { lock: null, check: async (request) => checkLocal(request) }
   const lock = {
     tokens: openTokens(token, database),
@@ -55,9 +55,10 @@ export function openAuthentication(
       // Only an unknown path has no right.
       const { right = 'read' } = request.routeOptions.config ?? {}
       if (right === 'none') return
-      const { name, rights } = await accessOf(lock, request)
+      const access = await accessOf(lock, request)
+      const { name, rights } = access
       request.by = name
-      request.mayOperate = covers(rights, 'operate')
+      request.access = access
       if (!covers(rights, right))
         throw new ProblemError(
           403,

@@ -19,6 +19,8 @@ export interface Tokens {
   find(given: string): Promise<Access | null>
   /** The access of a token that was found before; null if it was removed since. @throws as `find` */
   current(tokenId: number): Promise<Access | null>
+  /** Reads the tokens again for the next request, after one was added or removed here. */
+  changed(): void
   /** Whether a bearer is a JWT, which no token of `serve` is, so that it does not count as a failed attempt. */
   isForeign(bearer: string): boolean
 }
@@ -26,6 +28,7 @@ export interface Tokens {
 /** HTTP_TOKEN. The IDs in PostgreSQL start at 1. */
 const SETTING: Access = { tokenId: 0, name: 'HTTP_TOKEN', rights: 'admin' }
 const FRESH_MS = 1_000
+const HOUR_MS = 3_600_000
 /** A signed or encrypted JSON Web Token: base64url of a JSON object, then two to four more parts. */
 const JWT = /^eyJ[\w-]+(?:\.[\w-]*){2,4}$/
 
@@ -42,17 +45,29 @@ export function openTokens(token: string, database: Database): Tokens {
     }
     return stored
   }
+  /** The hour in which this process recorded the use of a token. */
+  const noted = new Map<number, number>()
+  const noteUse = (access: AccessToken | undefined): Access | null => {
+    const hour = Math.floor(Date.now() / HOUR_MS)
+    if (access !== undefined && noted.get(access.tokenId) !== hour) {
+      noted.set(access.tokenId, hour)
+      // A PostgreSQL that only reads refuses it.
+      tokens.use.run(database, { tokenId: access.tokenId }).catch(() => {})
+    }
+    return access ?? null
+  }
   return {
+    changed: () => (stored = null),
     isForeign: (bearer) => JWT.test(bearer) && !JWT.test(token),
     async find(given) {
       const hash = hashOf(given)
       if (timingSafeEqual(hash, expected)) return SETTING
       if (!given.startsWith(TOKEN_PREFIX)) return null
-      return (await read()).find(({ tokenHash }) => timingSafeEqual(tokenHash, hash)) ?? null
+      return noteUse((await read()).find(({ tokenHash }) => timingSafeEqual(tokenHash, hash)))
     },
     async current(tokenId) {
       if (tokenId === SETTING.tokenId) return SETTING
-      return (await read()).find((each) => each.tokenId === tokenId) ?? null
+      return noteUse((await read()).find((each) => each.tokenId === tokenId))
     },
   }
 }

@@ -4,6 +4,8 @@ import type { ComponentChildren } from 'preact'
 import { render } from 'preact-render-to-string'
 import { printable } from '../../base/printable.ts'
 import type { ProblemError } from '../problem.ts'
+import { covers } from '../auth/tokens.ts'
+import type { Access } from '../auth/tokens.ts'
 import { MayOperate, Sentence } from './elements.tsx'
 import { noticeOf } from './notices.ts'
 import type { NoticeName } from './notices.ts'
@@ -55,12 +57,12 @@ export function sendPage(
   { title, part, script, beside, search, pastNotices }: Frame,
   content: ComponentChildren,
 ): FastifyReply {
-  const { query, mayOperate, waiting = 0 } = reply.request
+  const { query, access, waiting = 0 } = reply.request
   const notice = noticeOf(query, pastNotices)
   return sendDocument(
     reply,
     title,
-    <MayOperate.Provider value={mayOperate}>
+    <MayOperate.Provider value={access === null || covers(access.rights, 'operate')}>
       <a class="skip" href="#content">
         Skip to the content
       </a>
@@ -77,7 +79,7 @@ export function sendPage(
         </div>
         {content}
       </main>
-      <Footer hasSignOut={reply.hasSignOut ?? false} />
+      <Footer access={access} hasSignOut={reply.hasSignOut ?? false} />
     </MayOperate.Provider>,
     script,
   )
@@ -156,11 +158,19 @@ function Header({ part, search, waiting }: Pick<Frame, 'part' | 'search'> & { wa
   )
 }
 
-function Footer({ hasSignOut }: { hasSignOut: boolean }) {
+function Footer({ access, hasSignOut }: { access: Access | null; hasSignOut: boolean }) {
   return (
     <footer class="bottom">
-      <p>All times are UTC.</p>
+      <p>
+        All times are UTC.
+        {access !== null && ` Signed in with ${access.name} (${access.rights}).`}
+      </p>
       <ul>
+        {(access === null || covers(access.rights, 'admin')) && (
+          <li>
+            <a href="/tokens">Tokens</a>
+          </li>
+        )}
         <li>
           <a href="/queues">Queue</a>
         </li>

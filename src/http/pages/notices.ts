@@ -17,6 +17,7 @@ const NOTICES = {
     `The comments of ${counted(annotations, 'annotation')} are fetched next.`,
   added: () => 'The catalog lists it.',
   removed: () => 'The catalog does not list it any more. Its rows stay.',
+  'token-removed': () => 'The token is removed.',
   'calls-paused': () => 'The calls are paused, in all processes within ten seconds.',
   'calls-resumed': () => 'The pause is over. Calls continue within ten seconds.',
   'pace-set': () => 'The pace is set, for all processes.',

@@ -7,6 +7,7 @@ import { heldRoutes } from './waiting.tsx'
 import { historyRoutes } from './history.tsx'
 import { organizationRoutes } from './organizations.tsx'
 import { overviewRoutes } from './overview/overview.tsx'
+import type { Lock } from '../auth/tokens.ts'
 import type { PageContext } from './page-context.ts'
 import { changesPageRoutes } from './runs/changes-page.tsx'
 import { failuresPageRoutes } from './runs/failures-page.tsx'
@@ -16,12 +17,16 @@ import { scheduleRoutes } from './schedule.tsx'
 import { staticRoutes } from './static/files.ts'
 import { searchRoutes } from './things/search-page.tsx'
 import { thingRoutes } from './things/thing-page.tsx'
+import { tokenRoutes } from './tokens.tsx'
 import { workerRoutes } from './workers.tsx'
 
 /**
  * The operators' pages, as a Fastify plugin. The server checks tokens and origins, sets the headers and handles errors.
  */
-export async function pages(app: FastifyInstance, context: PageContext): Promise<void> {
+export async function pages(
+  app: FastifyInstance,
+  { lock, ...context }: PageContext & { lock: Lock | null },
+): Promise<void> {
   await app.register(formbody)
   app.decorateReply('hasSignOut', context.settings.httpToken !== undefined)
   staticRoutes(app)
@@ -42,5 +47,6 @@ export async function pages(app: FastifyInstance, context: PageContext): Promise
   scheduleRoutes(app, context)
   workerRoutes(app, context)
   historyRoutes(app, context)
+  tokenRoutes(app, context, lock)
   actionRoutes(app, context)
 }

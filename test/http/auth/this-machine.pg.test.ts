@@ -34,6 +34,8 @@ describe('without HTTP_TOKEN', () => {
     for (const path of ['/', '/queues', '/static/style.css', '/v1/runs', '/healthz', '/readyz'])
       expect(await statusOf('GET', path), path).toBe(200)
     expect(await statusOf('DELETE', '/v1/schedule')).toBe(200)
+    const tokens = await fetch(`${http.url}/tokens`)
+    expect(await tokens.text()).toContain('<code>HTTP_TOKEN</code> is not set')
   })
 
   test('a Host that is not a name of this machine answers 403, at the probes too', async () => {

@@ -6,6 +6,7 @@ import { openTokens } from '../../../src/http/auth/tokens.ts'
 import type { HttpServer } from '../../../src/http/server.ts'
 import { listRoutes, requireRights } from '../../../src/http/route-table.ts'
 import { openLive } from '../../helpers/live.ts'
+import { until } from '../../helpers/until.ts'
 import { TOKEN, unlistened } from '../served.ts'
 import { cookieOf, ID, OWN, send } from './browser.ts'
 import type { Sent } from './browser.ts'
@@ -44,16 +45,16 @@ describe('what a token allows', () => {
     expect(() => requireRights(routes)).toThrow('The route GET /forgotten declares no right.')
   })
 
-  test('what changes something takes operate, the queue admin, and only probes and the sign-in nothing', () => {
+  test('what changes something takes operate, the queue and the tokens admin, and only probes and the sign-in nothing', () => {
     const right = (of: (route: HttpServer['routes'][number]) => boolean) => [
       ...new Set(server.routes.filter(of).map((route) => route.right)),
     ]
     const signs = ['/sign-in', '/sign-out']
     const changes = ({ method, url }: { method: string; url: string }) =>
       !['GET', 'HEAD', 'OPTIONS'].includes(method) && !signs.includes(url)
-    const isQueue = ({ url }: { url: string }) => url.startsWith('/queues')
-    expect(right((route) => changes(route) && !isQueue(route))).toEqual(['operate'])
-    expect(right(isQueue)).toEqual(['admin'])
+    const isAdmins = ({ url }: { url: string }) => /^\/(queues|tokens)/.test(url)
+    expect(right((route) => changes(route) && !isAdmins(route))).toEqual(['operate'])
+    expect(right(isAdmins)).toEqual(['admin'])
     const open = server.routes.filter(
       ({ right: declared, url }) => declared === 'none' && !url.startsWith('/static/'),
     )
@@ -64,6 +65,54 @@ describe('what a token allows', () => {
       'HEAD /readyz',
       'POST /sign-in',
     ])
+  })
+
+  test('is listed on the page of tokens, where an administrator adds and removes tokens', async () => {
+    const token = tokens['admin']
+    const list = async () => (await ask('GET', '/tokens', { token })).body
+    const first = await list()
+    expect(first).toContain('the.read')
+    expect(first).toContain('a test')
+    expect(first).toContain('Signed in with the.admin (admin).')
+    expect(first).not.toContain('HTTP_TOKEN</code> is not set')
+    const add = (form: Record<string, string>) => ask('POST', '/tokens', { token, form })
+
+    const added = await add({ name: 'of.page', rights: 'admin' })
+    expect(added).toMatchObject({ statusCode: 200, headers: { 'cache-control': 'no-store' } })
+    const [secret = ''] = /collab_sync_[\w-]{43}/.exec(added.body) ?? []
+    expect(await list()).not.toContain(secret)
+    expect(
+      await live.rows(`select created_by from sync.access_tokens where name = 'of.page'`),
+    ).toEqual([{ created_by: 'the.admin' }])
+    for (const form of [
+      { name: 'of.page', rights: 'read' },
+      { name: 'of page', rights: 'read' },
+      { name: 'x', rights: 'all' },
+      { rights: 'read' },
+    ])
+      expect((await add(form)).statusCode, JSON.stringify(form)).toBe(400)
+
+    // Its use is recorded to the hour; a session that began with it ends when it is removed.
+    const cookie = cookieOf(await signIn(secret))
+    const own = { headers: { ...OWN, cookie } }
+    expect((await ask('GET', '/tokens', own)).statusCode).toBe(200)
+    await until('its use is recorded', async () => {
+      const [row] = await live.rows(
+        `select last_used_at = date_trunc('hour', now()) as used from sync.access_tokens where name = 'of.page'`,
+      )
+      return row?.used === true
+    })
+    const question = await ask('GET', '/tokens/remove?name=of.page', own)
+    expect(question.body).toContain('action="/tokens/remove"')
+    const removed = await ask('POST', '/tokens/remove', { ...own, form: { name: 'of.page' } })
+    expect(removed).toMatchObject({ statusCode: 303, headers: { location: '/' } })
+    expect(String(removed.headers['set-cookie'])).toMatch(/^collab-sync-session=;/)
+    expect((await ask('GET', '/tokens', own)).statusCode).toBe(401)
+    expect(
+      (await ask('POST', '/tokens/remove', { token, form: { name: 'of.page' } })).statusCode,
+    ).toBe(400)
+    const history = await ask('GET', '/history', { token })
+    expect(history.body).toMatch(/token added.*token removed|token removed.*token added/s)
   })
 
   test('what it cannot change has no button on a page', async () => {

@@ -3,9 +3,9 @@ import { Statement } from '../statement.ts'
 
 /** Adds a token. No row if the name exists. */
 export const add = new Statement<
-  { name: string; rights: string; hash: Buffer },
+  { name: string; rights: string; hash: Buffer; by: string },
   { tokenId: number }
->('tokens/add', { parameters: 'name rights hash', columns: 'tokenId' })
+>('tokens/add', { parameters: 'name rights hash by', columns: 'tokenId' })
 
 /** All current tokens. */
 export const read = new Statement<
@@ -15,9 +15,14 @@ export const read = new Statement<
     name: string
     rights: 'read' | 'operate' | 'admin'
     createdAt: Date
+    createdBy: string
+    lastUsedAt: Date | null
     tokenHash: Buffer
   }
->('tokens/read', { columns: 'tokenId name rights createdAt tokenHash' })
+>('tokens/read', { columns: 'tokenId name rights createdAt createdBy lastUsedAt tokenHash' })
 
 /** Revokes a token. */
 export const remove = new Statement<{ name: string }, null>('tokens/remove', { parameters: 'name' })
+
+/** Records the hour in which a token was used, once. */
+export const use = new Statement<{ tokenId: number }, null>('tokens/use', { parameters: 'tokenId' })

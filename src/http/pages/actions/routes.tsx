@@ -52,7 +52,8 @@ function addAction(app: FastifyInstance, context: PageContext, path: string, act
   })
 }
 
-function ConfirmPage({
+/** The question before an action, with the form that confirms it. */
+export function ConfirmPage({
   path,
   fields,
   question,

@@ -43,7 +43,7 @@ ul, ol { padding: 0; list-style: none }
 a { color: var(--accent); text-underline-offset: .15em }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; border-radius: 2px }
 main:focus { outline: none }
-p code { white-space: nowrap }
+p code:not(:only-child) { white-space: nowrap }
 code, pre { font: var(--small)/1.5 ui-monospace, monospace }
 .unseen, .past:not(:focus) {
   position: absolute; width: 1px; height: 1px; margin: -1px; overflow: hidden;
