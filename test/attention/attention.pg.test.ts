@@ -34,7 +34,7 @@ test('an empty catalog, then one that was never checked, then one that was', asy
   const never = { kind: 'never_checked', count: scopes, organizations: 3, path: '/organizations' }
   expect(await rowOf('never_checked')).toMatchObject({ ...never, words: null })
   const app = await live.openApp()
-  expect(await kinds()).toEqual(['never_checked', 'no_worker'])
+  expect(await kinds()).toEqual(['no_worker', 'never_checked'])
   expect(await rowOf('no_worker')).toMatchObject({
     urgency: 'low',
     sentence: 'No worker has started yet, so nothing starts the nightly run.',
