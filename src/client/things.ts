@@ -11,6 +11,7 @@ import {
   BENEATH_STATES,
   idsWithin,
   kindOf,
+  parentOf,
   THING_KINDS,
   THING_SCHEMAS,
   ThingRequestSchema,
@@ -68,6 +69,7 @@ async function readThing(
   return THING_SCHEMAS[kind].parse({
     ...described,
     ids: request,
+    above: aboveOf(request, scope),
     checked: {
       at: scope.checkedAt,
       runId,
@@ -91,7 +93,7 @@ async function readThing(
 /** The members that differ between kinds. */
 type Described = Thing extends infer T
   ? T extends Thing
-    ? Pick<T, 'kind' | 'facts' | 'why' | 'name' | 'record' | 'removal'>
+    ? Omit<T, 'ids' | 'above' | 'checked' | 'life' | 'beneath' | 'actions' | 'isErasing'>
     : never
   : never
 
@@ -114,7 +116,13 @@ async function describeThing(
     const { raw: record, ...facts } = row
     const removal =
       (row.removalHeldSince ?? row.removalRefusedAt) && (await readRemoval(database, scope))
-    return { kind, facts, record, name: row.name, why: whyUser(row, scope, removal), removal }
+    const why = whyUser(row, scope, removal)
+    const of = { organizationKey: scope.organizationKey, userId }
+    const last = await things.lastComments.all(database, of)
+    const lastComments = last.map(({ text, writtenAt, ...ids }) => {
+      return { ids: { organizationId, ...ids }, text, writtenAt }
+    })
+    return { kind, facts, record, name: row.name, why, removal, lastComments }
   }
   const why = await whyInCatalog(database, kind, scope)
   const same = { name: scope.name, record: null, why, removal: await readRemoval(database, scope) }
@@ -125,6 +133,21 @@ async function describeThing(
     facts: { ...(await organizations.page.one(database, one)), users: scope.users },
     ...same,
   }
+}
+
+/** The things that contain a thing, the organization first. */
+function aboveOf(
+  ids: ThingIds,
+  names: Pick<Scope, 'organizationName' | 'documentName'>,
+): Thing['above'] {
+  const parent = parentOf(ids)
+  if (parent === null) return []
+  const { documentId, annotationId } = parent
+  const name = documentId === undefined ? names.organizationName : names.documentName
+  return [
+    ...aboveOf(parent, names),
+    { ids: parent, name: annotationId === undefined ? name : null },
+  ]
 }
 
 type Why = Thing['why']
@@ -339,8 +362,8 @@ async function readBeneath(database: Database, { kind, scope, request }: ThingQu
   return {
     items: items.map((row) => {
       const { kind: of, state } = BeneathRow.parse(row)
-      const { name, comments, at } = row
-      return { kind: of, state, ids: idsWithin(request, of, row.id), name, comments, at }
+      const { place: _, id, ...shown } = row
+      return { ...shown, kind: of, state, ids: idsWithin(request, of, id) }
     }),
     nextCursor,
   }

@@ -11,25 +11,14 @@ import {
   FAILURE_STATES,
   listingName,
   rejectedNoun,
-  scopePath,
   shorten,
-  shortId,
 } from './format.ts'
 import { scopesDone, scopesInAll } from './run.ts'
 import type { Failure, FailureReport, Run, RunStatus } from './run.ts'
 import type { Pace } from './pace.ts'
 import type { RunChange } from './run-change.ts'
 import type { NightlySchedule } from './schedule.ts'
-import { factsOf, KIND_NAMES, ownId, parentOf } from './thing.ts'
-import type {
-  Beneath,
-  Found,
-  LifeEntry,
-  SomeThingIds,
-  Thing,
-  ThingIds,
-  ThingKind,
-} from './thing.ts'
+import type { LifeEntry, SomeThingIds, ThingIds } from './thing.ts'
 import type { HeldListing, RejectedRecord } from './waiting.ts'
 
 /** A state, shown by a colour, and in pages also by a sign. */
@@ -199,6 +188,14 @@ function changedThing({ object, name, userId, ...ids }: RunChange): Value {
   return userId === null ? 'erased user' : personOf({ organizationId }, { userId, name })
 }
 
+/** A user with a link, and the name if it is known. */
+export function personOf(
+  { organizationId }: ThingIds,
+  { userId, name }: NonNullable<LifeEntry['user']>,
+) {
+  return { ids: { organizationId, userId }, text: name ? `${userId} (${name})` : userId }
+}
+
 export const CAUSE_COLUMNS: Columns<FailureReport> = [
   ['cause', causeOf, 'wrapped'],
   ['operation', ({ operation }) => operation],
@@ -247,121 +244,6 @@ export const REJECTED_COLUMNS: Columns<RejectedRecord> = [
   ],
   ['as received', ({ record, isCut }) => ({ record: isCut ? `${record}…` : record }), 'nowrap', 40],
   ['run', ({ runId, at }) => ({ value: { runId }, note: at }), 'nowrap'],
-]
-
-type ThingState = Beneath['state'] | Thing['why']['state']
-
-const STATE_TONES: Readonly<Partial<Record<ThingState, Tone>>> = {
-  here: 'good',
-  good: 'good',
-  failing: 'bad',
-  stale: 'warn',
-  removal_held: 'warn',
-  removal_refused: 'info',
-}
-
-/** The state of a thing in its colour. */
-export function stateOf(state: ThingState) {
-  return { tone: STATE_TONES[state] ?? 'idle', text: state.replaceAll('_', ' ') }
-}
-
-/** A sentence, what it is about, and the run that noticed it. */
-function noticed(sentence: string, runId: string | null, ...of: Value[]): Value {
-  const run = runId === null ? [] : [{ runId, text: `(run ${shortId(runId)})` }]
-  return { words: [sentence, ...of, ...run] }
-}
-
-/** Why a thing is here or gone, then what a reader should know about its state. */
-export function reasonsOf({ kind, why, removal, isErasing }: Thing): [Value, ...Value[]] {
-  return [
-    noticed(why.sentence, why.runId),
-    ...(removal === null || kind === 'user' ? [] : [noticed(removal.sentence, removal.runId)]),
-    ...(isErasing ? ['An erasure is in progress: some texts may not be rewritten yet.'] : []),
-  ]
-}
-
-/** The facts of a thing, with links to people, and its last and next check. */
-export function factsOfThing(thing: Thing): Facts {
-  const { checked, ids } = thing
-  const person = (userId: string) => personOf(ids, { userId, name: null })
-  const facts = factsOf(thing).map(([label, value, name]): Facts[number] => {
-    if (typeof value === 'object' && !(value instanceof Date))
-      return [label, { list: value.map(person) }]
-    if (typeof value !== 'string') return [label, value]
-    if (name === 'authorUserId') return [label, person(value)]
-    return [label, name === 'text' ? { quote: value } : value]
-  })
-  return [
-    ...facts,
-    ['Checked', noticed(checked.sentence, checked.runId)],
-    ['Failing', checked.failing && noticed(checked.failing, checked.failingRunId)],
-    ['Next check', checked.next],
-  ]
-}
-
-/** What happened to a thing, with its user and the run that noticed it. */
-export function eventOf({ sentence, runId, user }: LifeEntry, { ids }: Thing): Value {
-  return noticed(sentence, runId, ...(user === null ? [] : ['User:', personOf(ids, user)]))
-}
-
-function personOf({ organizationId }: ThingIds, { userId, name }: NonNullable<LifeEntry['user']>) {
-  return { ids: { organizationId, userId }, text: name ? `${userId} (${name})` : userId }
-}
-
-/** The contents of a thing of each kind: their title, and the head of the column of times. */
-export const CONTENTS: Readonly<Record<ThingKind, readonly [title: string, timeHead: string]>> = {
-  organization: ['User groups and documents', 'last good check'],
-  userGroup: ['Users', 'member since'],
-  document: ['Annotations and users', 'last good check, or member since'],
-  annotation: ['Comments', 'last change'],
-  comment: ['', ''],
-  user: ['User groups and documents', 'member since'],
-}
-
-/** The number of comments of an annotation or of what contains annotations. */
-export const COMMENT_COUNT: Columns<Beneath>[number] = [
-  'comments',
-  ({ comments }) => comments,
-  'number',
-]
-
-/** The columns of the contents of a thing. */
-export function beneathColumns(kind: ThingKind): Columns<Beneath> {
-  return [
-    ...NAMED_COLUMNS,
-    ['state', ({ state }) => stateOf(state)],
-    COMMENT_COUNT,
-    [CONTENTS[kind][1], ({ at }) => at, 'nowrap'],
-  ]
-}
-
-type Named = Pick<Found, 'kind' | 'ids' | 'name'> & { readonly runId?: string | null }
-
-function idOf({ kind, ids, runId = null }: Named): string | null {
-  return kind === 'run' || ids === null ? runId : ownId(kind, ids)
-}
-
-/** Its name with a link, its kind and its ID. */
-const NAMED_COLUMNS: Columns<Named> = [
-  [
-    'name',
-    (of) =>
-      of.ids
-        ? { ids: of.ids, text: of.name?.trim() || (idOf(of) ?? '') }
-        : of.runId
-          ? { runId: of.runId }
-          : null,
-    'id',
-    50,
-  ],
-  ['kind', ({ kind }) => (kind === 'run' ? 'Run' : KIND_NAMES[kind]), 'nowrap'],
-  ['ID', idOf, 'id', 50],
-]
-
-export const FOUND_COLUMNS: Columns<Found> = [
-  ...NAMED_COLUMNS,
-  ['in', ({ ids }) => ids && scopePath(parentOf(ids) ?? {}), 'id'],
-  ['match', ({ isExact }) => (isExact ? 'exact' : 'part'), 'nowrap'],
 ]
 
 /** How fast the service is called, and who set that. */

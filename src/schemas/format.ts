@@ -335,3 +335,8 @@ export function describeStale(freshness: Omit<Freshness, 'refresh'>): string {
 function nonZero(counts: readonly (readonly [n: number, words: string])[]): string {
   return counts.flatMap(([n, words]) => (n > 0 ? [`${count(n)} ${words}`] : [])).join(', ')
 }
+
+/** A word of a command, quoted for a POSIX shell if needed. */
+export function inShell(word: string): string {
+  return /^[\w.:@-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
+}

@@ -127,6 +127,8 @@ const LifeEntrySchema = z
 
 export type LifeEntry = z.output<typeof LifeEntrySchema>
 
+const time = z.date().nullable()
+
 export const BENEATH_STATES = [
   'good',
   'failing',
@@ -147,19 +149,18 @@ const BeneathSchema = z
     comments: z
       .number()
       .nullable()
-      .describe('Live comments in it; null if it cannot contain comments.'),
-    at: z
-      .date()
-      .nullable()
       .describe(
-        'For a scope, the start of its last successful check; for a member, since when; for a comment, its last change.',
+        'Live comments in it, of a user only their own; null if it cannot contain comments.',
       ),
+    checkedAt: time.describe('Of a scope: when its last successful check began.'),
+    since: time.describe(
+      'Of a member: since when it is one. Null for a document that a user only commented in.',
+    ),
+    changedAt: time.describe('Of a comment: its last change.'),
   })
   .meta({ id: 'ThingBeneath', description: 'A thing in another thing.' })
 
 export type Beneath = z.output<typeof BeneathSchema>
-
-const time = z.date().nullable()
 
 /** The facts of each kind. Descriptions are the labels in pages and in `show`. */
 const FACTS = {
@@ -214,6 +215,8 @@ const FACTS = {
     listed: z.boolean().describe('Stored as a user of the organization'),
     documents: z.number().describe('Documents'),
     userGroups: z.number().describe('User groups'),
+    comments: z.number().describe('Live comments'),
+    deletedComments: z.number().describe('Deleted comments'),
     firstSeenAt: z.date().describe('First seen'),
     changedAt: z.date().describe('Last change noticed'),
     removedAt: time.describe('Left the organization'),
@@ -224,8 +227,19 @@ export const THING_ACTIONS = ['sync', 'retry', 'hint', 'add', 'remove'] as const
 
 export type ThingAction = (typeof THING_ACTIONS)[number]
 
+const WrittenSchema = z.object({
+  ids: IdsSchema,
+  text: z.string().nullable().describe('Its first words.'),
+  writtenAt: time,
+})
+
+export type Written = z.output<typeof WrittenSchema>
+
 const common = {
   ids: IdsSchema,
+  above: z
+    .array(z.object({ ids: IdsSchema, name: z.string().nullable() }))
+    .describe('The things that contain it, the organization first.'),
   name: z.string().nullable().describe('Its display name; null if unknown.'),
   why: z
     .object({
@@ -258,9 +272,9 @@ const common = {
   isErasing: z.boolean().describe('True during an erasure: some texts may not be erased yet.'),
 }
 
-function thing<K extends ThingKind>(kind: K) {
+function thing<K extends ThingKind, Own extends z.ZodRawShape = {}>(kind: K, own?: Own) {
   return z
-    .object({ kind: z.literal(kind), ...common, facts: z.object(FACTS[kind]) })
+    .object({ kind: z.literal(kind), ...common, ...(own as Own), facts: z.object(FACTS[kind]) })
     .meta({ id: `${kind[0]?.toUpperCase()}${kind.slice(1)}Thing` })
 }
 
@@ -270,7 +284,9 @@ export const THING_SCHEMAS = {
   document: thing('document'),
   annotation: thing('annotation'),
   comment: thing('comment'),
-  user: thing('user'),
+  user: thing('user', {
+    lastComments: z.array(WrittenSchema).describe('The last ten live comments, newest first.'),
+  }),
 }
 
 /** Everything that is stored about a thing. */

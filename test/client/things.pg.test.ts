@@ -171,7 +171,7 @@ test('a user says where, since when, and what name was theirs before', async () 
     expect.objectContaining({
       kind: 'userGroup',
       ids: { organizationId, organizationUserGroupId: userGroupId },
-      at: expect.any(Date),
+      since: expect.any(Date),
     }),
   )
   const document = await get({ organizationId, documentId })
@@ -192,6 +192,81 @@ test('a user says where, since when, and what name was theirs before', async () 
     state: 'gone',
     runId: removed,
   })
+})
+
+test('a user shows how many comments they wrote, where, and the last ones, whatever their times are', async () => {
+  const { organizationId } = place
+  const userId = live.world.users(organizationId)?.[0]?.userId ?? ''
+  const from = { userId, name: 'Ada', email: 'ada@example.com' }
+  // Two days, many of one time, one far in the past, and two without a time.
+  const times = ['0001-02-03T00:00:00.000Z', null, ...Array(14).fill('2026-03-02T10:00:00.000Z')]
+  const written = times.map(() => addComment(live.world, place, { text: 'hello', from }))
+  const thread = (live.world.comments(place) ?? []).map((comment) => {
+    const index = written.indexOf(comment.commentId)
+    return index < 0 ? comment : ({ ...comment, lastUpdated: times[index] } as Comment)
+  })
+  live.world.putThread(place, { live: thread, deleted: [] })
+  await run()
+  const oracle = () =>
+    live.rows(
+      `select document_id, (count(*) filter (where deleted_at is null))::int as comments,
+        (count(*) filter (where deleted_at is not null))::int as deleted
+      from collab.comments where organization_id = $1 and author_user_id = $2 group by 1 order by 2 desc, 1`,
+      organizationId,
+      userId,
+    )
+  const sumOf = (rows: Awaited<ReturnType<typeof oracle>>) => ({
+    comments: rows.reduce((sum, row) => sum + Number(row['comments']), 0),
+    deletedComments: rows.reduce((sum, row) => sum + Number(row['deleted']), 0),
+  })
+  const rows = await oracle()
+  const user = await get({ organizationId, userId })
+  expect(user.facts).toMatchObject(sumOf(rows))
+  const documents = user.beneath.items.filter(({ kind }) => kind === 'document')
+  const counted = documents.map(({ ids, comments }) => ({
+    document_id: ids.documentId,
+    comments,
+  }))
+  expect(counted.filter(({ comments }) => comments !== 0)).toEqual(
+    rows.map(({ document_id, comments }) => ({ document_id, comments })),
+  )
+  const lastOf = (thing: Thing) => ('lastComments' in thing ? thing.lastComments : [])
+  expect(lastOf(user)).toHaveLength(10)
+  const newest = await live.rows(
+    `select comment_id::int as id from collab.comments where organization_id = $1 and author_user_id = $2 and deleted_at is null
+    order by written_at desc nulls last, document_id, annotation_id, comment_id limit 10`,
+    organizationId,
+    userId,
+  )
+  expect(lastOf(user).map(({ ids }) => ids.commentId)).toEqual(newest.map(({ id }) => id))
+
+  for (const commentId of written.slice(0, 3)) deleteComment(live.world, place, commentId)
+  await run()
+  const fewer = await get({ organizationId, userId })
+  expect(fewer.facts).toMatchObject({ ...sumOf(await oracle()), deletedComments: 3 })
+  const author = { kind: 'user', facts: { comments: 0 }, lastComments: [] }
+  const silent = (live.world.users(organizationId) ?? []).map(({ userId: id }) => id).at(-1) ?? ''
+  await live.rows(
+    'update collab_store.comments set author_user_id = null where author_user_id = $1',
+    silent,
+  )
+  expect(await get({ organizationId, userId: silent })).toMatchObject(author)
+})
+
+test('what is above a thing has its name, if one is known', async () => {
+  await run()
+  await live.rows(
+    "update collab_store.organizations set name = 'Acme' where organization_id = $1",
+    place.organizationId,
+  )
+  const { organizationId, documentId, annotationId } = place
+  const { commentId = 0 } = (live.world.comments(place) ?? [])[0] ?? {}
+  expect((await get({ ...place, commentId })).above).toEqual([
+    { ids: { organizationId }, name: 'Acme' },
+    { ids: { organizationId, documentId }, name: null },
+    { ids: { organizationId, documentId, annotationId }, name: null },
+  ])
+  expect((await get({ organizationId })).above).toEqual([])
 })
 
 test('a held removal shows on the user and the organization, and so does who accepted it', async () => {

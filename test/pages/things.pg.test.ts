@@ -47,6 +47,13 @@ test('links lead from the catalog down to a comment and its author, and back up'
   page = await expectPage(linkOf(page, author?.userId ?? ''))
   expect(page.text).toContain('<h1>User ')
   expect(wordsOf(page)).toContain('Member since')
+  expect(wordsOf(page)).toContain(
+    `collab-sync erase user --organization ${organizationId} --reason TEXT -- ${author?.userId}`,
+  )
+  expect(linksOf(page)).toContainEqual([
+    'The new words stay',
+    thingPath({ ...place, commentId: edited }),
+  ])
   expect(linksOf(page)).toContainEqual([documentId, thingPath({ organizationId, documentId })])
 })
 

@@ -9,7 +9,6 @@ import {
   FAILURE_COLUMNS,
   factsOfPace,
   factsOfSchedule,
-  FOUND_COLUMNS,
   HELD_COLUMNS,
   REJECTED_COLUMNS,
   RUN_CHANGE_COLUMNS,
@@ -17,6 +16,7 @@ import {
   runs,
 } from '../../src/schemas/columns.ts'
 import type { Columns, Facts, Value } from '../../src/schemas/columns.ts'
+import { beneathColumns, FOUND_COLUMNS, WRITTEN_COLUMNS } from '../../src/schemas/thing-columns.ts'
 import { Table } from '../../src/http/pages/tables.tsx'
 import { Shown } from '../../src/http/pages/values.tsx'
 import { unescaped } from '../pages/open-pages.ts'
@@ -235,6 +235,33 @@ describe('each column shows the field that its head names', () => {
       FOUND_COLUMNS,
       { kind: 'organization', ids: { organizationId: 'a' }, name: 'Acme', isExact: false },
       ['name: Acme', 'kind: Organization', 'ID: a', 'in: ', 'match: part'],
+    ],
+    'a member of a document, beside its annotations': [
+      beneathColumns('document'),
+      {
+        kind: 'user',
+        ids: { organizationId: 'a', userId: 'u' },
+        name: 'Ann',
+        state: 'good',
+        comments: null,
+        checkedAt: null,
+        since: AT,
+        changedAt: null,
+      },
+      [
+        'name: Ann',
+        'kind: User',
+        'ID: u',
+        'state: good',
+        'comments: ',
+        'last good check: ',
+        'member since: 2026-11-20 02:00:00Z',
+      ],
+    ],
+    'a comment of a user': [
+      WRITTEN_COLUMNS,
+      { ids: { ...ids, commentId: 5 }, text: null, writtenAt: AT },
+      ['comment: comment 5', 'in: a / b / c', 'written: 2026-11-20 02:00:00Z'],
     ],
   }
 

@@ -1,10 +1,25 @@
 -- A page of the children of an object: user groups and documents of an organization, annotations and users of a
--- document, users of a user group, comments of an annotation, and documents and user groups of a user. Failing scopes
--- come first, those that left the catalog last.
+-- document, users of a user group, comments of an annotation, and documents and user groups of a user, with the documents
+-- that the user commented in. Failing scopes come first, those that left the catalog last; of a user, the documents with most
+-- comments come first.
 -- Params: $1 organizationKey?, $2 documentKey?, $3 annotationKey?, $4 organizationId, $5 documentId?, $6 userGroupId?, $7 userId?,
 -- $8 afterPlace?, $9 afterId?, $10 limit.
 -- Never null: place, id, kind, state.
-with scopes as (
+with wrote as (
+  select d.document_id, max(d.name) as name, count(*)::int as comments
+  from collab_store.organizations o
+  cross join lateral collab_store.comments_by(o.organization_key, $7::text, null) c
+  join collab_store.annotations a using (annotation_key)
+  join collab_store.documents d using (document_key)
+  where $7 is not null and o.organization_id = $4 and c.deleted_at is null
+  group by 1
+), members as (
+  select kind, document_id, organization_user_group_id, user_id, name, coalesce(document_name, user_group_name) as place_name,
+    removal_held_since, removal_refused_at, since
+  from reporting.memberships
+  where organization_id = $4 and until is null
+    and (document_id = $5 and $2::int is not null or organization_user_group_id = $6 or user_id = $7)
+), scopes as (
   select 'userGroup' as kind, 1 as step, organization_user_group_id as id, name, active, failing_since, checked_at, is_stale, null::int as comments
   from collab.user_groups
   where $1::int is not null and organization_id = $4
@@ -24,33 +39,34 @@ with scopes as (
   union all
   select 'annotation', 3, annotation_id, null, active, failing_since, checked_at, is_stale, comment_count
   from collab.annotations
-  where $2::int is not null and organization_id = $4 and document_id = $5
+  where $2 is not null and organization_id = $4 and document_id = $5
 )
 select place, id, kind, name, state, coalesce(comments, case when kind = 'document' and $1 is not null then (
     select coalesce(sum(x.comment_count), 0)::int
     from collab_store.documents d
     join collab_store.annotations x using (document_key)
     where d.organization_key = $1 and d.document_id = beneath.id
-  ) end) as comments, at
+  ) end) as comments, checked_at, since, changed_at
 from (
   select case when not active then 20 when failing_since is not null then 0 else 10 end + step as place, s.id, s.kind, s.name,
     case when not active then 'not_in_catalog' when failing_since is not null then 'failing' when r.is_held then 'removal_held'
       when checked_at is null then 'never_checked' when is_stale then 'stale' when r.is_refused then 'removal_refused' else 'good' end as state,
-    comments, checked_at as at
+    comments, checked_at, null::timestamptz as since, null::timestamptz as changed_at
   from scopes s
   left join collab_store.disputed_listings r on r.organization_id = $4
     and case s.kind when 'userGroup' then r.organization_user_group_id when 'document' then r.document_id end = s.id
   union all
-  select 30, coalesce(case when $7::text is null then user_id end, organization_user_group_id, document_id),
-    case when $7 is null then 'user' when kind = 'document' then kind else 'userGroup' end, case when $7 is null then name else coalesce(document_name, user_group_name) end,
-    case when removal_held_since is not null then 'removal_held' when removal_refused_at is not null then 'removal_refused' else 'good' end,
-    null, since
-  from reporting.memberships
-  where organization_id = $4 and until is null
-    and (document_id = $5 and $2 is not null or organization_user_group_id = $6 or user_id = $7)
+  select case when $7 is null then 30 else 2147483647 - coalesce(w.comments, 0) end,
+    coalesce(case when $7 is null then m.user_id end, m.organization_user_group_id, m.document_id, w.document_id),
+    case when $7 is null then 'user' when m.organization_user_group_id is null then 'document' else 'userGroup' end,
+    coalesce(case when $7 is null then m.name else m.place_name end, w.name),
+    case when m.removal_held_since is not null then 'removal_held' when m.removal_refused_at is not null then 'removal_refused' else 'good' end,
+    case when $7 is not null and m.organization_user_group_id is null then coalesce(w.comments, 0) end, null, m.since, null
+  from members m
+  full join wrote w on w.document_id = m.document_id
   union all
   select 10, lpad(comment_id::text, 20), 'comment', left(comment_text, 120),
-    case when deleted_at is null then 'good' else 'deleted' end, null, changed_at
+    case when deleted_at is null then 'good' else 'deleted' end, null, null, null, changed_at
   from collab_store.comments
   where annotation_key = $3
 ) beneath

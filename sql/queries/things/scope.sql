@@ -3,7 +3,7 @@
 -- Params: $1 organizationId, $2 documentId?, $3 annotationId?, $4 userGroupId?.
 -- Never null: organization_key, key, active, in_catalog, is_stale, users, annotations, comments, failing, authors, is_erasing.
 with place as (
-  select o.organization_key, coalesce(g.user_group_key, a.annotation_key, d.document_key, o.organization_key) as key,
+  select o.organization_key, o.name as organization_name, d.name as document_name, coalesce(g.user_group_key, a.annotation_key, d.document_key, o.organization_key) as key,
     coalesce(a.batch_key, l.batch_key) as batch_key, d.document_key, a.annotation_key, l.record_count as users, a.first_comment_at, a.last_comment_at, a.first_answer_at,
     a.changed_at, coalesce(a.authors, '{}') as authors
   from collab_store.organizations o
@@ -14,7 +14,7 @@ with place as (
     and l.kind = case when g.user_group_key is not null then 'group' when d.document_key is not null then 'document' else 'organization' end
   where o.organization_id = $1
 )
-select p.organization_key, p.key, s.name, s.active, s.in_catalog, s.checked_at, s.failing_since, s.is_stale, p.users,
+select p.organization_key, p.organization_name, p.document_name, p.key, s.name, s.active, s.in_catalog, s.checked_at, s.failing_since, s.is_stale, p.users,
   t.annotations, t.comments, t.failing, p.first_comment_at, p.last_comment_at, p.first_answer_at, p.changed_at, p.authors,
   exists (select from sync.erasures e
     where e.finished_at is null and (e.organization_id is null or e.organization_id = $1)) as is_erasing,

@@ -1,5 +1,6 @@
 import { search } from '../../client/search.ts'
 import { getThing } from '../../client/things.ts'
+import type { Columns } from '../../schemas/columns.ts'
 import {
   beneathColumns,
   CONTENTS,
@@ -8,9 +9,9 @@ import {
   FOUND_COLUMNS,
   reasonsOf,
   stateOf,
-} from '../../schemas/columns.ts'
-import type { Columns } from '../../schemas/columns.ts'
-import { scopePath, shorten, shortId, time } from '../../schemas/format.ts'
+  WRITTEN_COLUMNS,
+} from '../../schemas/thing-columns.ts'
+import { inShell, scopePath, shorten, shortId, time } from '../../schemas/format.ts'
 import { KIND_NAMES, kindOf, ownId, parentOf } from '../../schemas/thing.ts'
 import type { Found, LifeEntry, Thing, ThingIds, Words } from '../../schemas/thing.ts'
 import { UsageError } from '../../base/errors.ts'
@@ -128,7 +129,7 @@ function commandFor(ids: ThingIds): string {
     ...(userId === undefined ? [] : ['--user']),
     ...(group === undefined ? [] : ['--group']),
     ...(given.some((id) => id.startsWith('-')) ? ['--'] : []),
-    ...given.map((id) => (/^[\w.:@-]+$/.test(id) ? id : `'${id.replaceAll("'", `'\\''`)}'`)),
+    ...given.map(inShell),
   ].join(' ')
 }
 
@@ -166,6 +167,9 @@ function describe(thing: Thing, limit: number | undefined): string {
         ([label, value]) => [label, value && textOf(value, cutFact)] as const,
       ),
     ),
+    ...('lastComments' in thing && thing.lastComments.length > 0
+      ? [heading('Last comments'), table(WRITTEN_COLUMNS, thing.lastComments)]
+      : []),
     heading('Events, newest first'),
     ...(life.items.length === 0
       ? ['  None.']
@@ -173,7 +177,7 @@ function describe(thing: Thing, limit: number | undefined): string {
     ...more('life', life),
     ...(beneath.items.length === 0
       ? []
-      : [heading(CONTENTS[kind][0]), table(beneathColumns(kind), beneath.items)]),
+      : [heading(CONTENTS[kind]), table(beneathColumns(kind), beneath.items)]),
     ...more('beneath', beneath),
   ].join('\n')
 }

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import * as z from 'zod'
-import { FOUND_COLUMNS } from '../../../schemas/columns.ts'
+import { FOUND_COLUMNS } from '../../../schemas/thing-columns.ts'
 import { sendPage } from '../layout.tsx'
 import { optionalText, readFields } from '../page-context.ts'
 import type { PageContext } from '../page-context.ts'

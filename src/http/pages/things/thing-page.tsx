@@ -1,16 +1,17 @@
+import { Fragment } from 'preact'
 import type { FastifyInstance } from 'fastify'
 import * as z from 'zod'
 import {
   beneathColumns,
-  COMMENT_COUNT,
   CONTENTS,
   eventOf,
   factsOfThing,
   reasonsOf,
   stateOf,
-} from '../../../schemas/columns.ts'
+  WRITTEN_COLUMNS,
+} from '../../../schemas/thing-columns.ts'
 import { KIND_NAMES, ownId, parentOf, ThingRequestSchema } from '../../../schemas/thing.ts'
-import type { Thing, ThingAction, ThingIds, Words } from '../../../schemas/thing.ts'
+import type { Thing, ThingAction, Words } from '../../../schemas/thing.ts'
 import { ANNOTATIONS_TOO } from '../actions/actions.ts'
 import { ProblemError } from '../../problem.ts'
 import { ActionButton, Badge, Card, ForOperators, HiddenFields, Time } from '../elements.tsx'
@@ -19,7 +20,7 @@ import { readFields } from '../page-context.ts'
 import type { PageContext } from '../page-context.ts'
 import { Pager, Table } from '../tables.tsx'
 import { Facts, Shown } from '../values.tsx'
-import { idFields, ThingLink } from './thing-link.tsx'
+import { idFields, ThingLink, thingPath } from './thing-link.tsx'
 
 const { limit: _, ...shape } = ThingRequestSchema.shape
 const commentId = z.coerce.number('must be a whole number').optional()
@@ -43,9 +44,31 @@ export function thingRoutes(app: FastifyInstance, { collabSync }: PageContext): 
       },
       <>
         <nav aria-label="Path">
-          <Path to={ids} />
+          <a href="/organizations">Catalog</a>
+          {thing.above.map((each) => (
+            <Fragment key={thingPath(each.ids)}>
+              {' / '}
+              <ThingLink ids={each.ids}>
+                {each.name ??
+                  each.ids.annotationId ??
+                  each.ids.documentId ??
+                  each.ids.organizationId}
+              </ThingLink>
+            </Fragment>
+          ))}
         </nav>
         <Stored thing={thing} />
+        {'lastComments' in thing && (
+          <Card title="Last comments">
+            <Table
+              caption="Last comments"
+              isTitled
+              empty="There are none."
+              rows={thing.lastComments}
+              columns={WRITTEN_COLUMNS}
+            />
+          </Card>
+        )}
         {kind !== 'comment' && <Holds thing={thing} pager={pager} />}
         <Card title="History" id="life">
           {life.items.length === 0 && <p class="soft">No event is stored.</p>}
@@ -72,20 +95,6 @@ function State({ thing: { why, checked, actions, removal } }: { thing: Thing }) 
     <>
       {states.map((state) => state && <Shown key={state} of={stateOf(state)} />)}
       {checked.isStale && <Badge tone="warn">stale</Badge>}
-    </>
-  )
-}
-
-/** The objects that contain one, from the catalog down. */
-function Path({ to }: { to: ThingIds }) {
-  const parent = parentOf(to)
-  if (parent === null) return <a href="/organizations">Catalog</a>
-  return (
-    <>
-      <Path to={parent} /> /{' '}
-      <ThingLink ids={parent}>
-        {parent.annotationId ?? parent.documentId ?? parent.organizationId}
-      </ThingLink>
     </>
   )
 }
@@ -144,7 +153,7 @@ function Holds({
   pager: Pick<Parameters<typeof Pager>[0], 'path' | 'query'>
 }) {
   const { kind, ids, beneath } = thing
-  const [title] = CONTENTS[kind]
+  const title = CONTENTS[kind]
   const added = Object.entries(ADDED[kind] ?? {})
   return (
     <Card title={title} id="beneath">
@@ -155,9 +164,7 @@ function Holds({
         caption={added.length > 0 ? `${title}, failing ones first` : title}
         empty="There are none."
         rows={beneath.items}
-        columns={beneathColumns(kind).filter(
-          (column) => column !== COMMENT_COUNT || added.length > 0,
-        )}
+        columns={beneathColumns(kind)}
       />
       <Pager
         {...pager}
