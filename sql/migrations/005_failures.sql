@@ -54,6 +54,58 @@ comment on view sync.failing_scopes is 'Scopes of the catalog whose last check f
 comment on column sync.failing_scopes.batch_key is 'The batch of the scope.';
 comment on column sync.failing_scopes.scope_no is 'Position of the scope in its batch.';
 
+-- The scopes that a run names: all, only those that fail now, or those that failed in an earlier run and still fail. Without
+-- organizations: those of all active ones; without an annotation: all active ones of the document.
+create function sync.scopes_of(operations text[], organization_ids text[], in_document text, in_annotation text, user_group_ids text[],
+  users_are_named boolean, failed_of uuid, only_failing boolean, organizations_are_whole boolean)
+returns table (organization_key integer, batch_key integer, scope_no smallint)
+language sql stable
+as $$
+  select distinct w.organization_key, w.batch_key, w.scope_no
+  from (
+    select d.organization_key, a.batch_key, a.scope_no
+    from collab_store.annotations a
+    join collab_store.documents d using (document_key)
+    join collab_store.organizations o using (organization_key)
+    where 'comments' = any(operations) and o.organization_id = any(organization_ids) and d.document_id = in_document
+      and case when in_annotation is null then a.active else a.annotation_id = in_annotation end
+    union all
+    select n.organization_key, l.batch_key, l.scope_no
+    from (
+      select d.organization_key, 'document' as kind, d.document_key as scope_key
+      from collab_store.documents d
+      join collab_store.organizations o using (organization_key)
+      where o.organization_id = any(organization_ids) and d.document_id = in_document
+      union all
+      select g.organization_key, 'group', g.user_group_key
+      from collab_store.user_groups g
+      join collab_store.organizations o using (organization_key)
+      where (organization_ids is null or o.organization_id = any(organization_ids))
+        and g.organization_user_group_id = any(user_group_ids)
+      union all
+      select o.organization_key, 'organization', o.organization_key
+      from collab_store.organizations o
+      where users_are_named and case when organization_ids is null then o.active else o.organization_id = any(organization_ids) end
+    ) n
+    join collab_store.listings l on l.kind = n.kind and l.scope_key = n.scope_key and l.operation = any(operations)
+    union all
+    select b.organization_key, x.batch_key, x.scope_no
+    from sync.failing_scopes x
+    join collab_store.batches b using (batch_key)
+    join collab_store.organizations o using (organization_key)
+    where organizations_are_whole and b.operation = any(operations)
+      and (organization_ids is null or o.organization_id = any(organization_ids))
+    union all
+    select b.organization_key, f.batch_key, f.scope_no
+    from sync.failures f
+    join sync.failing_scopes x on x.batch_key = f.batch_key and x.scope_no = f.scope_no
+    join collab_store.batches b on b.batch_key = f.batch_key
+    where f.run_id = failed_of and f.resolved_at is null
+  ) w
+  where not only_failing or (w.batch_key, w.scope_no) in (select f.batch_key, f.scope_no from sync.failing_scopes f)
+$$;
+comment on function sync.scopes_of(text[], text[], text, text, text[], boolean, uuid, boolean, boolean) is 'Returns the scopes that a run names, each once. Not for runs of whole organizations, unless only of their failing scopes.';
+
 create table sync.observed_errors (
   times bigint not null default 1,
   first_seen_at timestamptz not null default now(),

@@ -9,7 +9,10 @@ export async function describeFullRun(
   database: Database,
   { operations, rateLimit = Infinity }: Pick<Settings, 'operations' | 'rateLimit'>,
 ): Promise<string | null> {
-  const { scopes: calls } = await batches.countScopes.one(database, { operations })
+  const { scopes: calls } = await batches.countScopes.one(database, {
+    operations,
+    organizationIds: null,
+  })
   if (calls === 0) return null
   const { callsPerSecond, lowestRateLimit } = await readPace(database)
   const limit = Math.min(rateLimit, lowestRateLimit ?? Infinity)

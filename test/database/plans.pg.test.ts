@@ -38,6 +38,7 @@ const NOT_LEFT_OUT = new Set(['catalog/list', 'catalog/missing-from-scope'])
 const EXCEPTIONS: Readonly<Record<string, string>> = {
   'catalog/missing-from-scope user_groups':
     'A run of user groups without their organization. Their IDs are unique in an organization only. PostgreSQL 18 may skip through the index.',
+  'items/count-scopes user_groups': 'As catalog/missing-from-scope.',
   'items/plan-scopes user_groups': 'As catalog/missing-from-scope.',
   'refresh/delays comment_versions':
     'Changes of the last days in all organizations. Few comments change.',

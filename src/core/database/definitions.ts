@@ -111,7 +111,10 @@ export async function budgetFault(
   on: On,
   { freshnessPromiseMs, refreshBudget }: Definitions & { readonly refreshBudget: number },
 ): Promise<string | null> {
-  const { scopes } = await batches.countScopes.one(on, { operations: OPERATION_NAMES })
+  const { scopes } = await batches.countScopes.one(on, {
+    operations: OPERATION_NAMES,
+    organizationIds: null,
+  })
   const least = leastBudget(scopes, freshnessPromiseMs / 1000)
   if (least <= refreshBudget) return null
   const needed = Math.ceil(least * 1000) / 1000

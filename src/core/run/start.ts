@@ -7,7 +7,7 @@ import { insertRun } from '../database/runs.ts'
 import type { NewRun } from '../database/runs.ts'
 import { readScopes } from '../database/scopes.ts'
 import type { BatchScope } from '../database/scopes.ts'
-import type { RowOf } from '../database/statement.ts'
+import type { On, RowOf } from '../database/statement.ts'
 import * as batches from '../database/statements/batches.ts'
 import * as catalog from '../database/statements/catalog.ts'
 import * as failures from '../database/statements/failures.ts'
@@ -55,20 +55,21 @@ export async function makeRun(
   const runId = await insertRun(client, request)
   if (runId === null) return existing(client, request)
   const planned = await plan(client, runId, request, defaults)
-  if (planned.length === 0) {
-    const { failedOf, failing, scope } = request
-    throw failing || failedOf !== undefined
-      ? await nothingFails(client, request)
-      : nothingToDo(scope)
-  }
+  if (planned.length === 0) throw await nothingIn(client, request)
   if (request.by !== undefined) await noteAction(client, request.by, 'run_requested', { runId })
   return { runId, items: planned }
 }
 
-async function nothingFails(client: Client, request: NewRun): Promise<NothingFailsError> {
+/** The error if a run of these scopes would fetch nothing. */
+async function nothingIn(on: On, request: ScopesRequest): Promise<Error> {
+  const { failedOf, failing, scope } = request
+  return failing || failedOf !== undefined ? nothingFails(on, request) : nothingToDo(scope)
+}
+
+async function nothingFails(on: On, request: ScopesRequest): Promise<NothingFailsError> {
   const { failedOf: runId = null, scope } = request
   const { organizationIds = null } = scope
-  const stopped = await runs.stopped.first(client, { runId, organizationIds })
+  const stopped = await runs.stopped.first(on, { runId, organizationIds })
   if (stopped !== undefined)
     return new NothingFailsError(
       `Run ${stopped.runId} was stopped before it fetched all scopes, so that the scopes it left out are not recorded as failed. Find out why with: collab-sync status ${shortId(stopped.runId)}. Then sync them with: collab-sync run`,
@@ -76,7 +77,7 @@ async function nothingFails(client: Client, request: NewRun): Promise<NothingFai
     )
   if (runId === null)
     return new NothingFailsError(`Nothing fails in this scope: ${describeScope(scope)}.`, false)
-  const failuresByState = await failures.states.one(client, { runId })
+  const failuresByState = await failures.states.one(on, { runId })
   return new NothingFailsError(nothingToRetry({ runId, failuresByState }), false)
 }
 
@@ -87,28 +88,17 @@ async function existing(client: Client, { requestKey, trigger }: NewRun): Promis
   throw new UsageError(`A run by ${trigger} is under way already.`)
 }
 
-/** Plans the first page of a run that syncs whole organizations, or all batches of any other run. */
-async function plan(
-  client: Client,
-  runId: string,
-  request: NewRun,
-  defaults: readonly Operation[],
-): Promise<Item[]> {
+/** What a run selects: whole organizations, which it pages through, or scopes. */
+function selectionOf(request: ScopesRequest, defaults: readonly Operation[]) {
   const { failedOf = null, failing = false } = request
   const scope = failedOf === null ? request.scope : {}
-  const operations = operationsOf(scope, defaults)
   const { organizationIds = null, documentId = null, annotationId = null, userIds } = scope
   const { organizationUserGroupIds: userGroupIds = null } = scope
   const isListed = documentId !== null || userGroupIds !== null
   const areUsersNamed = !isListed && userIds !== undefined
   const areWhole = !isListed && !areUsersNamed && failedOf === null
-  if (areWhole && !failing) {
-    const pages = await items.planPages.all(client, { runId, operations, organizationIds })
-    return toItems({ runId, isScoped: organizationIds !== null }, pages)
-  }
-  const planned = await items.planScopes.all(client, {
-    runId,
-    operations,
+  const selection = {
+    operations: operationsOf(scope, defaults),
     organizationIds,
     documentId,
     annotationId,
@@ -117,8 +107,23 @@ async function plan(
     failedOf,
     isFailing: failing,
     areWhole,
+  }
+  return { isPaged: areWhole && !failing, selection }
+}
+
+/** Plans the first page of a run that syncs whole organizations, or all batches of any other run. */
+async function plan(
+  client: Client,
+  runId: string,
+  request: NewRun,
+  defaults: readonly Operation[],
+): Promise<Item[]> {
+  const { isPaged, selection } = selectionOf(request, defaults)
+  const planned = await (isPaged ? items.planPages : items.planScopes).all(client, {
+    runId,
+    ...selection,
   })
-  return toItems({ runId, isScoped: true }, planned)
+  return toItems({ runId, isScoped: !isPaged || selection.organizationIds !== null }, planned)
 }
 
 /** Organizations of a page: few, so that the first call is made at once. */
@@ -157,8 +162,8 @@ export async function planPage(
  * Checks that the catalog has what a scope names: a typing error must not look like an empty document.
  * @throws UsageError naming what it lacks
  */
-export async function checkInCatalog(client: Client, scope: Scope): Promise<void> {
-  const missing = await catalog.missingFromScope.first(client, {
+export async function checkInCatalog(on: On, scope: Scope): Promise<void> {
+  const missing = await catalog.missingFromScope.first(on, {
     organizationIds: scope.organizationIds ?? null,
     documentId: scope.documentId ?? null,
     annotationId: scope.annotationId ?? null,
@@ -212,11 +217,12 @@ export async function countScopes(
   { database, operations }: Pick<RunContext, 'database' | 'operations'>,
   request: ScopesRequest,
 ): Promise<number> {
-  return rolledBack(database, async (client) => {
-    const { runId } = await makeRun(client, { ...AS_RUN, ...request }, operations)
-    const run = await runs.reports.one(client, { runIds: [runId], limit: 1, deadAfterS: 0 })
-    return run.scopesExpected
-  })
+  await checkInCatalog(database, request.scope)
+  const { isPaged, selection } = selectionOf(request, operations)
+  const counted = isPaged ? batches.countScopes : items.countScopes
+  const { scopes } = await counted.one(database, selection)
+  if (scopes === 0) throw await nothingIn(database, request)
+  return scopes
 }
 
 async function* batchesOf(

@@ -2,10 +2,14 @@
 import { Statement } from '../statement.ts'
 
 /** Number of scopes to fetch, as of the last catalog import. */
-export const countScopes = new Statement<{ operations: readonly string[] }, { scopes: number }>(
-  'batches/count-scopes',
-  { parameters: 'operations', columns: 'scopes', neverNull: 'scopes' },
-)
+export const countScopes = new Statement<
+  { operations: readonly string[]; organizationIds: readonly string[] | null },
+  { scopes: number }
+>('batches/count-scopes', {
+  parameters: 'operations organizationIds',
+  columns: 'scopes',
+  neverNull: 'scopes',
+})
 
 /** Batches with scopes to fetch, in the order of their keys. */
 export const page = new Statement<

@@ -90,6 +90,27 @@ export const commit = new Statement<
   isPrepared: true,
 })
 
+/** How many scopes items/plan-scopes would plan. */
+export const countScopes = new Statement<
+  {
+    operations: readonly string[]
+    organizationIds: readonly string[] | null
+    documentId: string | null
+    annotationId: string | null
+    userGroupIds: readonly string[] | null
+    areUsersNamed: boolean
+    failedOf: string | null
+    isFailing: boolean
+    areWhole: boolean
+  },
+  { scopes: number }
+>('items/count-scopes', {
+  parameters:
+    'operations organizationIds documentId annotationId userGroupIds areUsersNamed failedOf isFailing areWhole',
+  columns: 'scopes',
+  neverNull: 'scopes',
+})
+
 /** Counts an attempt whose claim failed, which claim itself could not count. */
 export const failClaim = new Statement<{ runId: string; itemId: number }, { attempts: number }>(
   'items/fail-claim',
@@ -175,7 +196,7 @@ export const planPages = new Statement<
   columns: 'itemId kind round',
 })
 
-/** Plans the scopes that a run names: all, only those that fail now, or those that failed in an earlier run and still fail. Creates one item per batch. */
+/** Plans the scopes that a run names (sync.scopes_of). Creates one item per batch. */
 export const planScopes = new Statement<
   {
     runId: string
