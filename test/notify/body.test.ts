@@ -127,7 +127,7 @@ describe('the link to a page of serve', () => {
     [{ ...FAILING, kind: 'held.waiting', path: '/held' }, '/held'],
     [{ kind: 'scopes.recovered', at: AT }, '/'],
     [{ kind: 'members.changed', at: AT, members: 2, first: [] }, '/'],
-    [{ kind: 'test', at: AT }, '/'],
+    [{ kind: 'test', at: AT }, '/notifications'],
   ])('of notification %# is %s', (notification, path) => {
     const url = `${PUBLIC}${path}`
     expect(bodies(notification, PUBLIC)).toEqual({

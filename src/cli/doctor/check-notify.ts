@@ -1,12 +1,7 @@
-import { randomUUID } from 'node:crypto'
-import { UsageError } from '../../base/errors.ts'
 import type { Database } from '../../core/database/pool.ts'
-import * as notify from '../../core/database/statements/notify.ts'
 import { counted, time } from '../../schemas/format.ts'
-import { bodyFor } from '../../features/notify/message.ts'
 import type { NotifySettings } from '../../features/notify/notifier.ts'
-import { PostError, postOnce, receiversOf } from '../../features/notify/post.ts'
-import type { Receiver } from '../../features/notify/post.ts'
+import { readReceivers, sendTests } from '../../features/notify/receivers.ts'
 import type { ReceiverAddress } from '../../schemas/notification-type.ts'
 import { fail, ok, skip, warn } from './finding.ts'
 import type { Finding } from './finding.ts'
@@ -18,57 +13,40 @@ export async function checkNotify(
   database: Database,
   addresses: readonly ReceiverAddress[],
 ): Promise<Finding[]> {
-  const receivers = receiversOf(addresses)
-  const keys = receivers.map(({ key }) => key)
-  const rows = await notify.receivers.all(database, { receivers: keys })
-  const past = new Map(rows.map((row) => [row.receiver, row]))
-  return receivers.map((receiver, index) => {
-    const { check, name } = labelOf(receiver, index, receivers.length)
-    const row = past.get(receiver.key)
-    if (row?.problem)
+  const receivers = await readReceivers(database, addresses)
+  return receivers.map(({ name, shape, sentAt, ...past }, index) => {
+    const check = checkOf(index, receivers)
+    if (past.problem !== null)
       return warn(
         check,
-        `${name}: ${counted(row.givenUp, 'message')} undelivered and ${row.waiting} pending in the last week (${row.problem})`,
+        `${name}: ${counted(past.givenUp, 'message')} undelivered and ${past.waiting} pending in the last week (${past.problem})`,
         FIX,
       )
     return ok(
       check,
-      row?.sentAt
-        ? `${name}: accepted the last message at ${time(row.sentAt)}`
-        : receiver.shape === 'heartbeat'
+      sentAt !== null
+        ? `${name}: accepted the last message at ${time(sentAt)}`
+        : shape === 'heartbeat'
           ? `${name}: no ping was sent yet; the end of the next nightly run sends one`
           : `${name}: no message was sent yet; collab-sync doctor --notify sends a test message`,
     )
   })
 }
 
-/** Sends a test message to each receiver of NOTIFY_URL that is not a heartbeat, once. @throws UsageError if there is none */
+/** Sends a test message to each receiver, as {@link sendTests}. */
 export async function testNotify(settings: NotifySettings): Promise<Finding[]> {
-  const { notifyUrls = [], notifySecret, httpPublicUrl } = settings
-  if (notifyUrls.length === 0)
-    throw new UsageError('NOTIFY_URL is not set: there is no receiver to test.')
-  const receivers = receiversOf(notifyUrls)
-  const test = { kind: 'test', at: new Date().toISOString() } as const
-  return Promise.all(
-    receivers.map(async (receiver, index) => {
-      const { check, name } = labelOf(receiver, index, receivers.length)
-      if (receiver.shape === 'heartbeat')
-        return skip(check, `a ping of the ${name} would report the end of a nightly run`)
-      const id = randomUUID()
-      try {
-        const body = bodyFor(receiver.shape, id, test, httpPublicUrl)
-        const response = await postOnce(receiver, { id, body }, notifySecret)
-        return ok(check, `${name}: accepted the test message (${response})`)
-      } catch (error) {
-        if (!(error instanceof PostError)) throw error
-        return fail(check, `${name}: did not accept the test message (${error.message})`, FIX)
-      }
-    }),
-  )
+  const tested = await sendTests(settings)
+  return tested.map(({ name, accepted, result }, index) => {
+    const check = checkOf(index, tested)
+    if (accepted === null)
+      return skip(check, `a ping of the ${name} would report the end of a nightly run`)
+    return accepted
+      ? ok(check, `${name}: accepted the test message (${result})`)
+      : fail(check, `${name}: did not accept the test message (${result})`, FIX)
+  })
 }
 
 /** The row of a receiver. Several receivers have their positions in NOTIFY_URL, since the paths of their addresses are secret. */
-function labelOf({ shape, url }: Receiver, index: number, receivers: number) {
-  const check = receivers > 1 ? `notify ${index + 1}` : 'notify'
-  return { check, name: `${shape} at ${new URL(url).host}` }
+function checkOf(index: number, { length }: readonly unknown[]): string {
+  return length > 1 ? `notify ${index + 1}` : 'notify'
 }

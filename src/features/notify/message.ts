@@ -24,7 +24,7 @@ export function describeNotification(notification: Notification): Message {
       return finished(notification)
     case 'test':
       return {
-        text: 'This is a test message of `collab-sync doctor --notify`.',
+        text: 'This is a test message. It reports no problem.',
         action: null,
         facts: [],
       }
@@ -135,6 +135,7 @@ function subjectOf({ trigger, request, requestedBy }: RunEnd): string {
 /** The page of `serve` that shows a notification; the overview, if no other page does. */
 function pageOf(notification: Notification): string {
   if ('path' in notification) return notification.path
+  if (notification.kind === 'test') return '/notifications'
   return 'runId' in notification ? `/runs/${notification.runId}` : '/'
 }
 

@@ -88,7 +88,7 @@ export type Notification =
   | Exclude<Facts, { kind: 'members.changed' } | { runId: string }>
   | (Extract<Facts, { scopesPlanned: number }> & RunRead)
   | FinishedRun
-  /** Sent by `doctor --notify`, and not stored. */
+  /** Sent at the request of a person, and not stored. */
   | { readonly kind: 'test'; readonly at: string }
   | {
       readonly kind: 'members.changed'

@@ -166,6 +166,9 @@ function Footer({ access, hasSignOut }: { access: Access | null; hasSignOut: boo
         {access !== null && ` Signed in with ${access.name} (${access.rights}).`}
       </p>
       <ul>
+        <li>
+          <a href="/notifications">Notifications</a>
+        </li>
         {(access === null || covers(access.rights, 'admin')) && (
           <li>
             <a href="/tokens">Tokens</a>

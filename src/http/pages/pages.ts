@@ -5,6 +5,7 @@ import { WAITING_MOST } from './layout.tsx'
 import { actionRoutes } from './actions/routes.tsx'
 import { heldRoutes } from './waiting.tsx'
 import { historyRoutes } from './history.tsx'
+import { notificationRoutes } from './notifications.tsx'
 import { organizationRoutes } from './organizations.tsx'
 import { overviewRoutes } from './overview/overview.tsx'
 import type { Lock } from '../auth/tokens.ts'
@@ -47,6 +48,7 @@ export async function pages(
   scheduleRoutes(app, context)
   workerRoutes(app, context)
   historyRoutes(app, context)
+  notificationRoutes(app, context)
   tokenRoutes(app, context, lock)
   actionRoutes(app, context)
 }
