@@ -97,12 +97,12 @@ comment on column sync.access_tokens.last_used_at is 'The hour in which it was l
 -- Notifications sent to NOTIFY_URL, recorded so that each problem is sent once, however many workers run.
 create table sync.notify_watch (
   only_row boolean primary key default true check (only_row),
-  looked_at timestamptz,
+  checked_at timestamptz,
   watching_since timestamptz
 );
 comment on table sync.notify_watch is 'Lock for the check for new notifications: a process locks the only row during the check.';
 comment on column sync.notify_watch.only_row is 'Ensures that there is one row.';
-comment on column sync.notify_watch.looked_at is 'When a process last checked.';
+comment on column sync.notify_watch.checked_at is 'When a process last checked.';
 comment on column sync.notify_watch.watching_since is 'When a process with NOTIFY_URL first checked. Runs that finished earlier are not reported.';
 insert into sync.notify_watch default values;
 
@@ -110,19 +110,19 @@ create table sync.notifications (
   notification_id uuid primary key default gen_random_uuid(),
   noted_at timestamptz not null default now(),
   missing_since timestamptz,
-  well_at timestamptz,
+  resolved_at timestamptz,
   run_id uuid,
   thing text not null unique,
   kind text not null,
   subject text,
   facts jsonb not null
 );
-create index notifications_not_well on sync.notifications (subject, noted_at) where well_at is null;
+create index notifications_open on sync.notifications (subject, noted_at) where resolved_at is null;
 comment on table sync.notifications is 'Notifications, kept for 90 days: finished, failed and cancelled runs, changed record fields, each kind of sync.attention, and its resolution.';
 comment on column sync.notifications.notification_id is 'ID of the message (header webhook-id).';
 comment on column sync.notifications.noted_at is 'When it was created.';
 comment on column sync.notifications.missing_since is 'When a check first no longer found the problem; the next check confirms that it is resolved.';
-comment on column sync.notifications.well_at is 'When it was resolved; null until then, and for what cannot be resolved.';
+comment on column sync.notifications.resolved_at is 'When it was resolved; null until then, and for what cannot be resolved.';
 comment on column sync.notifications.run_id is 'The run concerned; null if none. It may have been pruned.';
 comment on column sync.notifications.thing is 'Identifies the subject, so that it is sent once.';
 comment on column sync.notifications.kind is 'Type of the message, such as scopes.failing.';
@@ -173,8 +173,8 @@ create table sync.catalog_imports (
   requested_by text not null,
   state text not null check (state in ('applied', 'held', 'accepted', 'refused', 'replaced', 'failed')),
   lines bigint,
-  came integer not null default 0,
-  went integer not null default 0,
+  added integer not null default 0,
+  removed integer not null default 0,
   scopes integer,
   lacking integer,
   organizations integer,
@@ -196,8 +196,8 @@ comment on column sync.catalog_imports.source is 'The file, CATALOG_SQL, or the 
 comment on column sync.catalog_imports.requested_by is 'Who requested it, as in sync.actions; schedule for the nightly run.';
 comment on column sync.catalog_imports.state is 'applied: the catalog was changed. held: too many scopes are missing, so nothing was changed until an operator decides. accepted, refused: the decision. replaced: superseded by a later import. failed: CATALOG_SQL could not be read.';
 comment on column sync.catalog_imports.lines is 'Lines or rows read; null if reading failed.';
-comment on column sync.catalog_imports.came is 'Scopes that were added or became active again.';
-comment on column sync.catalog_imports.went is 'Scopes that became inactive.';
+comment on column sync.catalog_imports.added is 'Scopes that were added or became active again.';
+comment on column sync.catalog_imports.removed is 'Scopes that became inactive.';
 comment on column sync.catalog_imports.scopes is 'If held: active scopes of the catalog.';
 comment on column sync.catalog_imports.lacking is 'If held: active scopes missing from it.';
 comment on column sync.catalog_imports.organizations is 'If held: organizations of which more than ten scopes and more than a tenth are missing.';

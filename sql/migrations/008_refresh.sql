@@ -31,7 +31,7 @@ create table sync.refresh_passes (
   found double precision not null default 0,
   gap_s double precision not null default 0,
   learned_at timestamptz,
-  whole_since timestamptz,
+  last_full_pass timestamptz,
   whole_snapshot xid8
 ) with (fillfactor = 20);
 comment on table sync.refresh_passes is 'Progress of continuous refresh by class.';
@@ -48,7 +48,7 @@ comment on column sync.refresh_passes.virtual_time is 'Checks so far divided by 
 comment on column sync.refresh_passes.found is 'Checks that found a change, with a half-life of one day.';
 comment on column sync.refresh_passes.gap_s is 'Total seconds between consecutive checks of a thread, with a half-life of one day.';
 comment on column sync.refresh_passes.learned_at is 'When found and gap_s were last updated.';
-comment on column sync.refresh_passes.whole_since is 'Start of the last pass that checked every thread.';
+comment on column sync.refresh_passes.last_full_pass is 'Start of the last pass that checked every thread.';
 comment on column sync.refresh_passes.whole_snapshot is 'Snapshot of that pass.';
 insert into sync.refresh_passes (class) select generate_series(0, 7);
 
@@ -83,7 +83,7 @@ comment on column sync.refresh_pages.claimed_at is 'When that worker claimed it.
 create table sync.refresh_hours (
   hour timestamptz not null,
   class smallint not null,
-  looks bigint not null default 0,
+  polls bigint not null default 0,
   calls bigint not null default 0,
   found bigint not null default 0,
   failed bigint not null default 0,
@@ -92,7 +92,7 @@ create table sync.refresh_hours (
 comment on table sync.refresh_hours is 'Counts of continuous refresh by hour and class, without the last page of a killed worker.';
 comment on column sync.refresh_hours.hour is 'Start of the hour.';
 comment on column sync.refresh_hours.class is 'As in refresh_passes; 8 for hints.';
-comment on column sync.refresh_hours.looks is 'Scopes fetched.';
+comment on column sync.refresh_hours.polls is 'Scopes fetched.';
 comment on column sync.refresh_hours.calls is 'Calls sent for them, including retries and requests by ID.';
 comment on column sync.refresh_hours.found is 'Checks that found a change.';
 comment on column sync.refresh_hours.failed is 'Checks without a usable response.';
@@ -126,11 +126,11 @@ comment on column sync.hints.worker_id is 'That worker.';
 -- thread that was in the class when it began. The check time of a recently changed thread is therefore the start of
 -- that pass, if later than its own or its batch's time.
 create view collab_store.thread_passes as
-select h.annotation_key, h.batch_key, s.class, s.whole_since as pass_started_at
+select h.annotation_key, h.batch_key, s.class, s.last_full_pass as pass_started_at
 from collab_store.recent_threads h
 join sync.refresh_passes s on s.class < 7
-  and h.active_at > s.whole_since - make_interval(secs => 240 * 4 ^ s.class)
-  and h.active_at <= s.whole_since - case when s.class = 0 then interval '0' else make_interval(secs => 240 * 4 ^ (s.class - 1)) end
+  and h.active_at > s.last_full_pass - make_interval(secs => 240 * 4 ^ s.class)
+  and h.active_at <= s.last_full_pass - case when s.class = 0 then interval '0' else make_interval(secs => 240 * 4 ^ (s.class - 1)) end
   and h.written_in < s.whole_snapshot;
 comment on view collab_store.thread_passes is 'Complete passes that polled the current state of a thread in collab_store.recent_threads, failed polls included.';
 comment on column collab_store.thread_passes.annotation_key is 'As in recent_threads.';

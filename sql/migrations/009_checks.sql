@@ -120,7 +120,7 @@ with limits as materialized (
 ), late as materialized (
   select batch_key, checked_at
   from collab_store.batches
-  where exists (select from sync.refresh_passes where whole_since is not null)
+  where exists (select from sync.refresh_passes where last_full_pass is not null)
     and checked_at < (select stale_before from limits)
 ), passes as materialized (
   select batch_key, annotation_key, max(p.pass_started_at) as pass_started_at

@@ -3,12 +3,12 @@
 -- the comments themselves, whichever check found them.
 
 create view reporting.refresh_classes as
-select s.class::integer as class, e.quiet_from, e.quiet_to, n.threads,
-  coalesce(h.looks, 0)::bigint as looks, coalesce(h.calls, 0)::bigint as calls, coalesce(h.found, 0)::bigint as found,
+select s.class::integer as class, e.quiet_from, e.quiet_to, n.scopes,
+  coalesce(h.polls, 0)::bigint as polls, coalesce(h.calls, 0)::bigint as calls, coalesce(h.found, 0)::bigint as found,
   coalesce(h.failed, 0)::bigint as failed,
-  round(h.looks / nullif(sum(h.looks) over (), 0), 4) as share,
-  case when s.class < 7 then s.started_at - s.before_started_at else now() - n.checked_at end as looked_at_every,
-  case when s.class < 7 then s.whole_since else n.checked_at end as whole_since
+  round(h.polls / nullif(sum(h.polls) over (), 0), 4) as share,
+  case when s.class < 7 then s.started_at - s.before_started_at else now() - n.checked_at end as polled_every,
+  case when s.class < 7 then s.last_full_pass else n.checked_at end as last_full_pass
 from sync.refresh_passes s
 join collab_store.definitions d on d.refresh_budget is not null
 cross join lateral (
@@ -16,7 +16,7 @@ cross join lateral (
     case when s.class < 7 then interval '4 minutes' * 4 ^ s.class end as quiet_to
 ) e
 cross join lateral (
-  select count(*) as threads, null::timestamptz as checked_at
+  select count(*) as scopes, null::timestamptz as checked_at
   from collab_store.recent_threads r
   where s.class < 7 and r.active_at > now() - e.quiet_to and (s.class = 0 or r.active_at <= now() - e.quiet_from)
   having s.class < 7
@@ -28,23 +28,23 @@ cross join lateral (
   having s.class = 7
 ) n
 left join (
-  select class, sum(looks) as looks, sum(calls) as calls, sum(found) as found, sum(failed) as failed
+  select class, sum(polls) as polls, sum(calls) as calls, sum(found) as found, sum(failed) as failed
   from sync.refresh_hours
   where hour > now() - interval '24 hours'
   group by class
 ) h using (class);
-comment on view reporting.refresh_classes is 'Continuous refresh by class: number of threads, how often they are checked, and the results of the last day, without checks requested by hints. Empty if REFRESH_BUDGET is not set.';
-comment on column reporting.refresh_classes.class is '0 to 6: threads by time since their last change. 7: all scopes, least recently checked first.';
-comment on column reporting.refresh_classes.quiet_from is 'Minimum time since the last change of its threads; null for class 7.';
+comment on view reporting.refresh_classes is 'Continuous refresh by class: number of annotations, how often they are checked, and the results of the last day, without checks requested by hints. Empty if REFRESH_BUDGET is not set.';
+comment on column reporting.refresh_classes.class is '0 to 6: annotations by time since their last change. 7: all scopes, least recently checked first.';
+comment on column reporting.refresh_classes.quiet_from is 'Minimum time since the last change of its annotations; null for class 7.';
 comment on column reporting.refresh_classes.quiet_to is 'Maximum time since the last change, exclusive; null for class 7.';
-comment on column reporting.refresh_classes.threads is 'Threads in the class now; for class 7, all scopes of the catalog.';
-comment on column reporting.refresh_classes.looks is 'Scopes fetched in the last 24 hours, counted by whole hours.';
+comment on column reporting.refresh_classes.scopes is 'Annotations in the class now; for class 7, all scopes of the catalog.';
+comment on column reporting.refresh_classes.polls is 'Scopes fetched in the last 24 hours, counted by whole hours.';
 comment on column reporting.refresh_classes.calls is 'Calls sent for them, including retries and requests by ID.';
 comment on column reporting.refresh_classes.found is 'Scopes among them that had changed.';
 comment on column reporting.refresh_classes.failed is 'Scopes among them without a usable response.';
-comment on column reporting.refresh_classes.share is 'Fraction of the looks of all classes; null if there were none.';
-comment on column reporting.refresh_classes.looked_at_every is 'Time between the starts of the last two passes; for class 7, age of the oldest check of a batch. Null if unknown.';
-comment on column reporting.refresh_classes.whole_since is 'Start of the last pass that checked every thread; for class 7, the oldest check. Null if none.';
+comment on column reporting.refresh_classes.share is 'Fraction of the polls of all classes; null if there were none.';
+comment on column reporting.refresh_classes.polled_every is 'Time between the starts of the last two passes; for class 7, age of the oldest check of a batch. Null if unknown.';
+comment on column reporting.refresh_classes.last_full_pass is 'Start of the last pass that checked every annotation; for class 7, the oldest check. Null if none.';
 
 -- Three indexes find the changes of a day: comments by the day of writing, edits by lastUpdated, and changes without
 -- a time by when they were received. Each day is selected separately, so that `where day` does not read the others.

@@ -35,9 +35,9 @@ function describePause({ pausedSince, pausedUntil, pauseReason }: Refresh): stri
 
 const CLASS_COLUMNS: Columns<Refresh['classes'][number]> = [
   ['quiet for', quietFor],
-  ['threads', ({ threads }) => threads, 'number'],
-  ['checked every', ({ lookedAtEveryS }) => length(lookedAtEveryS), 'number'],
-  ['checks per day', ({ looks }) => looks, 'number'],
+  ['scopes', ({ scopes }) => scopes, 'number'],
+  ['checked every', ({ polledEveryS }) => length(polledEveryS), 'number'],
+  ['checks per day', ({ polls }) => polls, 'number'],
   ['found', ({ found }) => found, 'number'],
   ['failed', ({ failed }) => failed, 'number'],
   ['share', ({ share }) => percent(share), 'number'],

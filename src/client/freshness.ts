@@ -20,12 +20,12 @@ export async function readRefresh(database: Database): Promise<Refresh | null> {
   } = await refresh.state.one(database)
   if (budget === null) return null
   const rows = await refresh.classes.all(database)
-  const known = rows.map(({ threads, learnedFound: found, learnedGapS: gapS }) => {
+  const known = rows.map(({ scopes: threads, learnedFound: found, learnedGapS: gapS }) => {
     return { threads, found, gapS }
   })
   const planned = weights(known, { budget, promiseS })
   const all = planned.reduce((sum, weight) => sum + weight, 0)
-  const needed = leastBudget(rows[EVERYTHING]?.threads ?? 0, promiseS)
+  const needed = leastBudget(rows[EVERYTHING]?.scopes ?? 0, promiseS)
   return {
     budget,
     used: state.callsLastHour === null ? null : state.callsLastHour / 3600,

@@ -515,30 +515,30 @@ export interface ReportingObservedValues<V extends Values = PgValues> {
   comments_not_in_catalog: V['bigint'] | null
 }
 
-/** Continuous refresh by class: number of threads, how often they are checked, and the results of the last day, without checks requested by hints. Empty if REFRESH_BUDGET is not set. */
+/** Continuous refresh by class: number of annotations, how often they are checked, and the results of the last day, without checks requested by hints. Empty if REFRESH_BUDGET is not set. */
 export interface ReportingRefreshClasses<V extends Values = PgValues> {
-  /** 0 to 6: threads by time since their last change. 7: all scopes, least recently checked first. */
+  /** 0 to 6: annotations by time since their last change. 7: all scopes, least recently checked first. */
   class: number | null
-  /** Minimum time since the last change of its threads; null for class 7. */
+  /** Minimum time since the last change of its annotations; null for class 7. */
   quiet_from: V['interval'] | null
   /** Maximum time since the last change, exclusive; null for class 7. */
   quiet_to: V['interval'] | null
-  /** Threads in the class now; for class 7, all scopes of the catalog. */
-  threads: V['bigint'] | null
+  /** Annotations in the class now; for class 7, all scopes of the catalog. */
+  scopes: V['bigint'] | null
   /** Scopes fetched in the last 24 hours, counted by whole hours. */
-  looks: V['bigint'] | null
+  polls: V['bigint'] | null
   /** Calls sent for them, including retries and requests by ID. */
   calls: V['bigint'] | null
   /** Scopes among them that had changed. */
   found: V['bigint'] | null
   /** Scopes among them without a usable response. */
   failed: V['bigint'] | null
-  /** Fraction of the looks of all classes; null if there were none. */
+  /** Fraction of the polls of all classes; null if there were none. */
   share: V['numeric'] | null
   /** Time between the starts of the last two passes; for class 7, age of the oldest check of a batch. Null if unknown. */
-  looked_at_every: V['interval'] | null
-  /** Start of the last pass that checked every thread; for class 7, the oldest check. Null if none. */
-  whole_since: V['timestamptz'] | null
+  polled_every: V['interval'] | null
+  /** Start of the last pass that checked every annotation; for class 7, the oldest check. Null if none. */
+  last_full_pass: V['timestamptz'] | null
 }
 
 /** Failed scopes of a run, counted by cause and organization. */

@@ -19,18 +19,18 @@ const seconds = z.number().nullable()
 const share = z.number().nullable()
 
 const RefreshClassSchema = z.object({
-  class: z.number().describe('0 to 6 by how long threads have been quiet; 7 for every scope.'),
+  class: z.number().describe('0 to 6 by how long annotations have been quiet; 7 for every scope.'),
   quietFromS: seconds,
   quietToS: seconds,
-  threads: z.number(),
-  looks: z.number().describe('Fetches in the last 24 hours.'),
+  scopes: z.number(),
+  polls: z.number().describe('Fetches in the last 24 hours.'),
   calls: z.number(),
   found: z.number().describe('Fetches that found a change.'),
   failed: z.number(),
   share: share.describe('Its share of all fetches.'),
   plannedShare: share.describe('The share that is planned for it now.'),
-  lookedAtEveryS: seconds,
-  wholeSince: z.date().nullable(),
+  polledEveryS: seconds,
+  lastFullPass: z.date().nullable(),
 })
 
 const DelaysSchema = z.object({

@@ -30,7 +30,7 @@ export const HintedSchema = z
     runId: RunIdSchema.nullable().describe(
       'The run that fetches the comments, possibly started by another hint; null if continuous refresh fetches them.',
     ),
-    threads: z.number().describe('Number of annotations that are fetched.'),
+    annotations: z.number().describe('Number of annotations that are fetched.'),
   })
   .meta({ id: 'Hinted' })
 

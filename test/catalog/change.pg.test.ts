@@ -43,7 +43,7 @@ async function texts(sql: string): Promise<string[]> {
 
 const imports = () =>
   texts(
-    `select concat_ws(' ', source, requested_by, state, lines, came, went) as text from sync.catalog_imports order by import_id`,
+    `select concat_ws(' ', source, requested_by, state, lines, added, removed) as text from sync.catalog_imports order by import_id`,
   )
 /** Active scopes by organization and operation. */
 const planned = () =>

@@ -37,7 +37,7 @@ async function active(): Promise<number> {
 
 async function imports(): Promise<string[]> {
   const { rows } = await database.pool.query(
-    `select concat_ws(' ', state, lacking, came, went, reason) as text from sync.catalog_imports order by import_id`,
+    `select concat_ws(' ', state, lacking, added, removed, reason) as text from sync.catalog_imports order by import_id`,
   )
   return rows.map(({ text }) => text)
 }

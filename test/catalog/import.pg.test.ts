@@ -171,9 +171,9 @@ describe('names', () => {
       userGroups: { ...NOTHING, renamed: 1 },
     })
     const { rows } = await database.pool.query(
-      'select came, went from sync.catalog_imports order by import_id desc limit 1',
+      'select added, removed from sync.catalog_imports order by import_id desc limit 1',
     )
-    expect(rows).toEqual([{ came: 0, went: 0 }])
+    expect(rows).toEqual([{ added: 0, removed: 0 }])
     const names = [
       ['acme', null],
       ['acme#staff', 'Staff of 2027'],

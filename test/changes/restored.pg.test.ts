@@ -31,7 +31,7 @@ beforeEach(async () => {
       truncate collab_store.recent_threads;
       insert into collab_store.recent_threads (annotation_key, batch_key, active_at, written_in)
       select min(annotation_key), min(batch_key), now() - interval '1 minute', ahead from collab_store.annotations;
-      update sync.refresh_passes set whole_since = now(), snapshot = ahead, whole_snapshot = ahead where class = 0;
+      update sync.refresh_passes set last_full_pass = now(), snapshot = ahead, whole_snapshot = ahead where class = 0;
       insert into sync.refresh_pages (class, pass, pass_snapshot, claimed_at) values (0, 1, ahead, now());
     end $$`)
 })

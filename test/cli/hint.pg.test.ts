@@ -69,7 +69,7 @@ describe('each surface', () => {
       expect(each).toEqual(all[0])
       expect(HintedSchema.strict().parse(each)).toEqual(each)
     }
-    expect(all[0]).toEqual({ runId: budget === null ? expect.any(String) : null, threads: 1 })
+    expect(all[0]).toEqual({ runId: budget === null ? expect.any(String) : null, annotations: 1 })
     expect(await rows('select from sync.runs')).toHaveLength(budget === null ? 1 : 0)
     expect(await rows('select from sync.hints')).toHaveLength(budget === null ? 0 : 1)
     const { stdout } = await command.run(args(), environment)
@@ -93,8 +93,8 @@ describe('each surface', () => {
     expect(await rows('select from collab_store.organizations')).toEqual([])
     const all = await answers({ add: true })
     expect(new Set(all.map((each) => JSON.stringify(each))).size).toBe(1)
-    expect(await rows('select source, came from sync.catalog_imports')).toEqual([
-      { source: 'hint --add', came: 3 },
+    expect(await rows('select source, added from sync.catalog_imports')).toEqual([
+      { source: 'hint --add', added: 3 },
     ])
   })
 

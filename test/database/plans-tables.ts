@@ -77,7 +77,7 @@ where failure_id % 2 = 0;
 insert into collab_store.recent_threads (annotation_key, batch_key, active_at)
 select annotation_key, batch_key, now() - annotation_key % 100000 * interval '9 seconds' from collab_store.annotations where annotation_key % 4 = 0;
 insert into sync.hints (annotation_key) select annotation_key from collab_store.annotations where annotation_key % 10 = 0;
-update sync.refresh_passes set whole_since = now() - interval '1 hour', whole_snapshot = '9', started_at = now();
+update sync.refresh_passes set last_full_pass = now() - interval '1 hour', whole_snapshot = '9', started_at = now();
 set session_replication_role = origin;
 set default_statistics_target = 20;
 analyze;

@@ -26,7 +26,7 @@ const runs = async () => (await live.database.pool.query('select from sync.runs'
 
 test('a hint is a run of just its thread; the same again, before it begins, is the same look', async () => {
   const first = await post({ scope: scope() })
-  expect(first).toMatchObject({ status: 202, body: { runId: expect.any(String), threads: 1 } })
+  expect(first).toMatchObject({ status: 202, body: { runId: expect.any(String), annotations: 1 } })
   expect(await post({ scope: scope() })).toMatchObject({ status: 202, body: first.body })
   expect(await runs()).toBe(1)
 })

@@ -25,7 +25,7 @@ test('where there is no refresh, nothing is said of it', async () => {
   expect((await readFreshness(pool)).refresh).toBeNull()
 })
 
-test('each class is told with its threads, its looks of the last day and its passes', async () => {
+test('each class is told with its threads, its polls of the last day and its passes', async () => {
   const { pool } = live.database
   await setDefinitions(pool, { ...PROMISE, refreshBudget: 0.1 })
   await pool.query(`
@@ -34,25 +34,25 @@ test('each class is told with its threads, its looks of the last day and its pas
     select annotation_key, 1, now() - interval '1 minute' * array_position(keys, annotation_key)
     from (select array_agg(annotation_key order by annotation_key) as keys from (select annotation_key from collab_store.annotations limit 20) a) k,
       unnest(keys) annotation_key;
-    insert into sync.refresh_hours (hour, class, looks, calls, found, failed)
+    insert into sync.refresh_hours (hour, class, polls, calls, found, failed)
     select date_trunc('hour', now()) - interval '1 hour' * h, class, 3, 4, 1, 1 from generate_series(1, 30) h, generate_series(0, 8) class;
-    update sync.refresh_passes set started_at = now(), before_started_at = now() - interval '90 seconds', whole_since = now() - interval '1 minute' where class = 1;
+    update sync.refresh_passes set started_at = now(), before_started_at = now() - interval '90 seconds', last_full_pass = now() - interval '1 minute' where class = 1;
     update collab_store.batches set checked_at = now() - interval '5 hours'
     where batch_key = (select min(batch_key) from collab_store.batches)`)
   const rows =
     await ask(`select class, extract(epoch from quiet_from)::int as quiet_from, extract(epoch from quiet_to)::int as quiet_to,
-    threads::int, looks::int, calls::int, found::int, failed::int, share::float8,
-    round(extract(epoch from looked_at_every))::int as every, round(extract(epoch from now() - whole_since))::int as whole
+    scopes::int, polls::int, calls::int, found::int, failed::int, share::float8,
+    round(extract(epoch from polled_every))::int as every, round(extract(epoch from now() - last_full_pass))::int as whole
     from reporting.refresh_classes order by class`)
   const [{ scopes } = {}] = await ask(SCOPES)
-  const looks = { looks: 69, calls: 92, found: 23, failed: 23, share: 0.125 }
+  const polls = { polls: 69, calls: 92, found: 23, failed: 23, share: 0.125 }
   const [first, second, third] = rows
   expect(rows.map((row) => row['class'])).toEqual([0, 1, 2, 3, 4, 5, 6, 7])
-  expect(first).toMatchObject({ quiet_from: 0, quiet_to: 240, threads: 3, ...looks, every: null })
-  expect(second).toMatchObject({ quiet_to: 960, threads: 12, ...looks, every: 90, whole: 60 })
-  expect(third).toMatchObject({ quiet_to: 3840, threads: 5 })
-  expect(rows[6]).toMatchObject({ quiet_from: 245_760, quiet_to: 983_040, threads: 0 })
-  const whole = { threads: scopes, ...looks, every: 18_000, whole: 18_000 }
+  expect(first).toMatchObject({ quiet_from: 0, quiet_to: 240, scopes: 3, ...polls, every: null })
+  expect(second).toMatchObject({ quiet_to: 960, scopes: 12, ...polls, every: 90, whole: 60 })
+  expect(third).toMatchObject({ quiet_to: 3840, scopes: 5 })
+  expect(rows[6]).toMatchObject({ quiet_from: 245_760, quiet_to: 983_040, scopes: 0 })
+  const whole = { scopes, ...polls, every: 18_000, whole: 18_000 }
   expect(rows[7]).toMatchObject({ quiet_from: null, quiet_to: null, ...whole })
 })
 
@@ -62,7 +62,7 @@ test('threads that a pass polled after their batch became late are neither stale
       update collab_store.batches set checked_at = now() - interval '4 days';
       update collab_store.recent_threads r set active_at = now() - interval '9 minutes', written_in = '0',
         batch_key = (select batch_key from collab_store.annotations a where a.annotation_key = r.annotation_key);
-      update sync.refresh_passes set whole_since = now() - interval '1 minute', whole_snapshot = '1' where class = 1`)
+      update sync.refresh_passes set last_full_pass = now() - interval '1 minute', whole_snapshot = '1' where class = 1`)
     return client.query(`
       select (select count(*)::int from collab.annotations where not is_stale) as each,
         (select count(*)::int from reporting.freshness where level = 'annotation' and not is_stale) as fresh,
@@ -82,7 +82,7 @@ test('status and the document describe it in words', async () => {
   expect(refresh).toMatchObject({ budget: 0.1, used: 36 / 3600, fault: null, targetS: 3600 })
   const planned = refresh.classes.map(({ plannedShare }) => plannedShare ?? 0)
   expect(planned.reduce((sum, each) => sum + each)).toBeCloseTo(1, 9)
-  expect(planned.every((each, of) => each > 0 === refresh.classes[of]!.threads > 0)).toBe(true)
+  expect(planned.every((each, of) => each > 0 === refresh.classes[of]!.scopes > 0)).toBe(true)
   const text = refreshLines(refresh).join('\n')
   expect(text).toContain('0.1 calls/s (8,640 a day), 0.01 sent in the last full hour')
   expect(text).toMatch(/under 4 min +3 .*\n.*4 min to 16 min +12 +1 min 30 s +69/)

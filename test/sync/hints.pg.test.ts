@@ -103,18 +103,18 @@ describe('without refresh', () => {
 
   test('a document is all its active annotations, also one that came while the run waited', async () => {
     const { hinted: first } = await give(document())
-    expect(first).toMatchObject({ threads: annotations() })
+    expect(first).toMatchObject({ annotations: annotations() })
     const line = { organizationId: place().organizationId, documentId: place().documentId }
     const by = { source: 'a test', requestedBy: 'somebody' }
     await addToCatalog(live.database.pool, [{ ...line, annotationId: 'new' }], by)
     const { hinted: second } = await give(document())
-    expect(second).toMatchObject({ threads: annotations() + 1 })
+    expect(second).toMatchObject({ annotations: annotations() + 1 })
     expect(second.runId).not.toBe(first.runId)
     await removeFromCatalog(live.database.pool, [{ ...line, annotationId: 'new' }], by)
     expect((await give(document())).hinted.runId).not.toBeNull()
     await begin(first.runId)
     await begin(second.runId)
-    expect((await give(document())).hinted).toMatchObject({ threads: annotations() })
+    expect((await give(document())).hinted).toMatchObject({ annotations: annotations() })
   })
 
   test('what changed is in the tables, whatever SYNC_OPERATIONS says', async () => {
@@ -151,7 +151,7 @@ describe('with refresh', () => {
 
   test('a thread hinted many times is one row, written once', async () => {
     const { hinted } = await give(thread())
-    expect(hinted).toEqual({ runId: null, threads: 1 })
+    expect(hinted).toEqual({ runId: null, annotations: 1 })
     const once = await noted()
     expect(once).toMatchObject([{ annotation_id: place().annotationId, waits: true, xmax: '0' }])
     for (const each of await giveMany(thread())) expect(each).toEqual({ hinted, items: [] })
@@ -175,7 +175,7 @@ describe('with refresh', () => {
   test('a document is all its annotations; many documents at once do not wait for each other in a circle', async () => {
     const both = Array.from({ length: 100 }, (_, n) => (n % 2 ? document() : thread()))
     const given = await Promise.all(both.map(give))
-    expect(given[1]?.hinted).toEqual({ runId: null, threads: annotations() })
+    expect(given[1]?.hinted).toEqual({ runId: null, annotations: annotations() })
     expect(await noted()).toHaveLength(annotations())
   })
 

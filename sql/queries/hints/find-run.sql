@@ -1,8 +1,8 @@
 -- The run of a hint with exactly this scope that no worker has started, so that it fetches later than now. A run that
 -- was planned before an annotation was added or reactivated lacks it, and is not returned.
 -- Params: $1 scope, $2 organizationId, $3 documentId, $4 annotationId? (null for all of the document).
--- Never null: threads.
-select r.run_id, r.scopes_expected as threads
+-- Never null: annotations.
+select r.run_id, r.scopes_expected as annotations
 from sync.runs r
 where r.trigger = 'hint' and r.status = 'queued' and r.stopping is null and r.scope = $1
   and not exists (

@@ -1,7 +1,7 @@
 -- Stores annotations of a document as hinted, and counts them. An unclaimed hint is not written again, because it is
 -- polled later than now. Inserts in the order of keys, to avoid deadlocks between hints.
 -- Params: $1 organizationId, $2 documentId, $3 annotationId? (null for all that are active).
--- Never null: threads.
+-- Never null: annotations.
 with threads as materialized (
   select a.annotation_key
   from collab_store.annotations a
@@ -18,4 +18,4 @@ written as (
   on conflict (annotation_key) do update set hinted_at = clock_timestamp(), claimed_at = null, worker_id = null
     where hints.claimed_at is not null
 )
-select count(*)::int as threads from threads
+select count(*)::int as annotations from threads

@@ -12,15 +12,15 @@ with present as materialized (
       select from present p where p.kind = n.subject or '{throttled,unreachable}' @> array[p.kind, n.subject]
     ) as is_present
   from sync.notifications n
-  where n.subject is not null and n.well_at is null
+  where n.subject is not null and n.resolved_at is null
   group by n.subject
 ), marked as (
   update sync.notifications n
-  set well_at = case when not r.is_present and n.missing_since is not null then now() end,
+  set resolved_at = case when not r.is_present and n.missing_since is not null then now() end,
     missing_since = case when not r.is_present then coalesce(n.missing_since, now()) end
   from reported r
-  where n.subject = r.kind and n.well_at is null and (not r.is_present or n.missing_since is not null)
-  returning n.subject, n.well_at
+  where n.subject = r.kind and n.resolved_at is null and (not r.is_present or n.missing_since is not null)
+  returning n.subject, n.resolved_at
 )
 select p.kind, to_jsonb(p) - '{kind,urgency}'::text[] as facts, '{}'::text[] as exceptions
 from present p
@@ -55,4 +55,4 @@ union all
 select distinct subject, null::jsonb,
   array(select p.kind from present p where p.kind in ('failing', 'held') and subject in ('failing', 'overdue') order by 1)
 from marked
-where well_at is not null
+where resolved_at is not null

@@ -5,11 +5,11 @@
 -- Prepared.
 with mine as (
   select only_row from sync.notify_watch
-  where looked_at is null or looked_at <= now() - make_interval(secs => $1)
+  where checked_at is null or checked_at <= now() - make_interval(secs => $1)
   for update skip locked
 )
 update sync.notify_watch w
-set looked_at = now(), watching_since = coalesce(w.watching_since, now())
+set checked_at = now(), watching_since = coalesce(w.watching_since, now())
 from mine
 where w.only_row = mine.only_row
 returning now() as now, w.watching_since

@@ -13,7 +13,7 @@ select coalesce(sum(c.scopes), 0)::bigint as scopes,
   coalesce(sum(c.scopes) filter (where c.is_stale and not c.is_overdue and c.failing_since is null and c.checked_at is not null), 0)::bigint
     as unchecked_since_stop,
   min(c.checked_at) as oldest_check, greatest(max(c.checked_at), (
-    select max(s.whole_since) from sync.refresh_passes s
+    select max(s.last_full_pass) from sync.refresh_passes s
     where exists (select from collab_store.thread_passes p where p.class = s.class)
   )) as newest_check,
   (select extract(epoch from freshness_promise)::float8 from collab_store.definitions) as promise_s

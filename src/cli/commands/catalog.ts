@@ -167,8 +167,8 @@ const IMPORT_COLUMNS: Columns<RowOf<typeof catalog.recentImports>> = [
   ['source', ({ source }) => source, 'id', 30],
   ['by', ({ decidedBy, requestedBy }) => decidedBy ?? requestedBy, 'id', 30],
   ['state', ({ state: text }) => (/held|failed/.test(text) ? { tone: 'warn', text } : text)],
-  ['came', ({ came }) => came, 'number'],
-  ['went', ({ went }) => went, 'number'],
+  ['added', ({ added }) => added, 'number'],
+  ['removed', ({ removed }) => removed, 'number'],
   ['', describeProblem, 'id', 600],
 ]
 

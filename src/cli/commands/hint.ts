@@ -25,8 +25,8 @@ export async function hintCommand(options: HintOptions): Promise<number> {
   })
 }
 
-function describe({ runId, threads }: Hinted): string {
-  const what = counted(threads, 'annotation')
+function describe({ runId, annotations }: Hinted): string {
+  const what = counted(annotations, 'annotation')
   return runId === null
     ? `Continuous refresh fetches ${what} next.`
     : `Run ${runId} fetches ${what}.`

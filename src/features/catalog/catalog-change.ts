@@ -49,7 +49,7 @@ export async function removeScopes(
     await catalog.analyzeLacking.run(client)
     const done = await deactivateLacking(client)
     await catalog.countBatchScopes.run(client)
-    if (countChanges(done).went > 0) await noteImport(client, { ...by, prunes: null }, done)
+    if (countChanges(done).removed > 0) await noteImport(client, { ...by, prunes: null }, done)
     return done
   })
   await analyzeWhereLarge(database, changes)
@@ -65,20 +65,20 @@ export async function noteImport(
   by: { source: string; requestedBy: string; prunes: boolean | null; lines: number },
   changes: CatalogChanges,
 ): Promise<void> {
-  const { came, went, renamed } = countChanges(changes)
-  await catalog.insertImport.run(client, { ...by, came, went })
-  if (came + went + renamed === 0 || by.requestedBy === BY_SCHEDULE) return
-  const target = `${by.source}: ${came} added, ${went} removed${renamed > 0 ? `, ${renamed} renamed` : ''}`
+  const { added, removed, renamed } = countChanges(changes)
+  await catalog.insertImport.run(client, { ...by, added, removed })
+  if (added + removed + renamed === 0 || by.requestedBy === BY_SCHEDULE) return
+  const target = `${by.source}: ${added} added, ${removed} removed${renamed > 0 ? `, ${renamed} renamed` : ''}`
   await noteAction(client, by.requestedBy, 'catalog_changed', { target })
 }
 
 /** The number of scopes that became active, of those that became inactive, and of changed names. */
-export function countChanges(changes: CatalogChanges): Record<'came' | 'went' | 'renamed', number> {
-  const counts = { came: 0, went: 0, renamed: 0 }
+export function countChanges(changes: CatalogChanges): Record<'added' | 'removed' | 'renamed', number> {
+  const counts = { added: 0, removed: 0, renamed: 0 }
   ofEachKind((kind) => {
     const { added, reactivated, deactivated, renamed } = changes[kind]
-    counts.came += added + reactivated
-    counts.went += deactivated
+    counts.added += added + reactivated
+    counts.removed += deactivated
     counts.renamed += renamed
   })
   return counts
@@ -89,8 +89,8 @@ const LARGE_CHANGE = 1000
 
 /** Updates the planner's statistics after a change of many scopes. */
 export async function analyzeWhereLarge(on: On, changes: CatalogChanges): Promise<void> {
-  const { came, went } = countChanges(changes)
-  if (came + went >= LARGE_CHANGE) await catalog.analyze.run(on)
+  const { added, removed } = countChanges(changes)
+  if (added + removed >= LARGE_CHANGE) await catalog.analyze.run(on)
 }
 
 /** Number of entries of the catalog by kind. */

@@ -68,14 +68,14 @@ export async function decideImport(
     const held = await catalog.heldImport.first(client)
     if (held?.importId !== importId) throw isNotHeld(importId, held?.importId)
     const done = state === 'accepted' ? await applyHeld(client, importId) : NO_CHANGES
-    const { went } = countChanges(done)
-    await catalog.decideImport.run(client, { importId, state, decidedBy, reason, went })
-    const target = `import ${importId}: ${went} removed`
+    const { removed } = countChanges(done)
+    await catalog.decideImport.run(client, { importId, state, decidedBy, reason, removed })
+    const target = `import ${importId}: ${removed} removed`
     await noteAction(client, decidedBy, `import_${state}`, { target, reason })
     return done
   })
   await analyzeWhereLarge(database, changes)
-  return { importId, state, deactivated: countChanges(changes).went }
+  return { importId, state, deactivated: countChanges(changes).removed }
 }
 
 async function applyHeld(client: Client, importId: number): Promise<CatalogChanges> {

@@ -33,9 +33,9 @@ export async function hint(
 }
 
 async function noteThreads(client: Client, scope: HintScope): Promise<MadeHint> {
-  const { threads } = await hints.insert.one(client, idsOf(scope))
-  if (threads === 0) throw nothingToDo(scope)
-  return { hinted: { runId: null, threads }, items: [] }
+  const { annotations } = await hints.insert.one(client, idsOf(scope))
+  if (annotations === 0) throw nothingToDo(scope)
+  return { hinted: { runId: null, annotations }, items: [] }
 }
 
 /** Finds or creates a run that no worker has started. In a started run, the service may have responded before the change. */

@@ -135,10 +135,10 @@ export class Polls {
   /** Adds the counts of the polls to the hour, and of those that wrote nothing to the run of the day. */
   async write(on: On, { class: of, at }: { class: number; at: Date }): Promise<void> {
     const { found, failed, unchanged } = this.#polls
-    const looks = found + failed + unchanged
+    const polls = found + failed + unchanged
     const { item } = this.#polling
-    if (looks === 0 || item === null) return
-    const hour = { at, class: of, looks, calls: this.#calls, found, failed }
+    if (polls === 0 || item === null) return
+    const hour = { at, class: of, polls, calls: this.#calls, found, failed }
     await refresh.countPolls.run(on, { ...item, ...this.#unwritten, ...hour })
   }
 

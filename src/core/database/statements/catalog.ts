@@ -99,9 +99,9 @@ export const deactivate = new Statement<
 
 /** Records the decision on a held import and deletes its lacking scopes. */
 export const decideImport = new Statement<
-  { importId: number; state: string; decidedBy: string; reason: string | null; went: number },
+  { importId: number; state: string; decidedBy: string; reason: string | null; removed: number },
   null
->('catalog/decide-import', { parameters: 'importId state decidedBy reason went' })
+>('catalog/decide-import', { parameters: 'importId state decidedBy reason removed' })
 
 /** The import of the same source that is held or was refused for the same lacking scopes. A refusal applies until a complete list is applied. */
 export const findDecided = new Statement<
@@ -171,11 +171,11 @@ export const insertImport = new Statement<
     requestedBy: string
     prunes: boolean | null
     lines: number
-    came: number
-    went: number
+    added: number
+    removed: number
   },
   null
->('catalog/insert-import', { parameters: 'source requestedBy prunes lines came went' })
+>('catalog/insert-import', { parameters: 'source requestedBy prunes lines added removed' })
 
 /** A page of the scopes that the held import lacks, in the order in which they are stored. */
 export const listLacking = new Statement<
@@ -268,8 +268,8 @@ export const recentImports = new Statement<
     requestedBy: string
     state: 'applied' | 'held' | 'accepted' | 'refused' | 'replaced' | 'failed'
     lines: number | null
-    came: number
-    went: number
+    added: number
+    removed: number
     scopes: number | null
     lacking: number | null
     organizations: number | null
@@ -282,7 +282,7 @@ export const recentImports = new Statement<
 >('catalog/recent-imports', {
   parameters: 'limit',
   columns:
-    'importId at lastSeenAt source requestedBy state lines came went scopes lacking organizations firstOrganizationId problem decidedAt decidedBy reason',
+    'importId at lastSeenAt source requestedBy state lines added removed scopes lacking organizations firstOrganizationId problem decidedAt decidedBy reason',
 })
 
 /** Updates names that differ from those in the lines. Annotations have no names. */

@@ -4,21 +4,21 @@ import { Statement } from '../statement.ts'
 /** The run of a hint with exactly this scope that no worker has started, so that it fetches later than now. A run that was planned before an annotation was added or reactivated lacks it, and is not returned. */
 export const findRun = new Statement<
   { scope: string; organizationId: string; documentId: string; annotationId: string | null },
-  { runId: string | null; threads: number }
+  { runId: string | null; annotations: number }
 >('hints/find-run', {
   parameters: 'scope organizationId documentId annotationId',
-  columns: 'runId threads',
-  neverNull: 'threads',
+  columns: 'runId annotations',
+  neverNull: 'annotations',
 })
 
 /** Stores annotations of a document as hinted, and counts them. An unclaimed hint is not written again, because it is polled later than now. Inserts in the order of keys, to avoid deadlocks between hints. */
 export const insert = new Statement<
   { organizationId: string; documentId: string; annotationId: string | null },
-  { threads: number }
+  { annotations: number }
 >('hints/insert', {
   parameters: 'organizationId documentId annotationId',
-  columns: 'threads',
-  neverNull: 'threads',
+  columns: 'annotations',
+  neverNull: 'annotations',
 })
 
 /** Whether continuous refresh polls hinted annotations. */

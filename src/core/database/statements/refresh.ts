@@ -79,21 +79,21 @@ export const classes = new Statement<
     class: number
     quietFromS: number | null
     quietToS: number | null
-    threads: number
-    looks: number
+    scopes: number
+    polls: number
     calls: number
     found: number
     failed: number
     share: number | null
-    lookedAtEveryS: number | null
-    wholeSince: Date | null
+    polledEveryS: number | null
+    lastFullPass: Date | null
     learnedFound: number
     learnedGapS: number
   }
 >('refresh/classes', {
   columns:
-    'class quietFromS quietToS threads looks calls found failed share lookedAtEveryS wholeSince learnedFound learnedGapS',
-  neverNull: 'class threads looks calls found failed learnedFound learnedGapS',
+    'class quietFromS quietToS scopes polls calls found failed share polledEveryS lastFullPass learnedFound learnedGapS',
+  neverNull: 'class scopes polls calls found failed learnedFound learnedGapS',
 })
 
 /** Finishes items of continuous refresh from earlier days if their worker is dead or has begun another day. The run of that day is finished when none is pending. */
@@ -107,7 +107,7 @@ export const countPolls = new Statement<
   {
     at: Date
     class: number
-    looks: number
+    polls: number
     calls: number
     found: number
     failed: number
@@ -124,7 +124,7 @@ export const countPolls = new Statement<
   null
 >('refresh/count-polls', {
   parameters:
-    'at class looks calls found failed runId itemId scopesSucceeded scopesFailed recordsUnchanged organizationsDone documentsDone groupsDone annotationsDone',
+    'at class polls calls found failed runId itemId scopesSucceeded scopesFailed recordsUnchanged organizationsDone documentsDone groupsDone annotationsDone',
   isPrepared: true,
 })
 
