@@ -118,8 +118,8 @@ test('a change is seen, makes its thread recent, and the next look at it comes s
   )
   // The sweep gives the thread back to its batch, whose time of check is later now.
   expect(written.length).toBeLessThanOrEqual(1)
-  const [hot] = await it.rows('select sum(looks) as looks from sync.refresh_hours where class < 7')
-  expect(Number(hot?.looks)).toBeGreaterThan(0)
+  const [hot] = await it.rows('select sum(polls) as polls from sync.refresh_hours where class < 7')
+  expect(Number(hot?.polls)).toBeGreaterThan(0)
 })
 
 test('while an operator pauses the calls, nothing is polled', async () => {

@@ -73,7 +73,9 @@ export async function noteImport(
 }
 
 /** The number of scopes that became active, of those that became inactive, and of changed names. */
-export function countChanges(changes: CatalogChanges): Record<'added' | 'removed' | 'renamed', number> {
+export function countChanges(
+  changes: CatalogChanges,
+): Record<'added' | 'removed' | 'renamed', number> {
   const counts = { added: 0, removed: 0, renamed: 0 }
   ofEachKind((kind) => {
     const { added, reactivated, deactivated, renamed } = changes[kind]

@@ -282,7 +282,9 @@ export const ACTIONS: Actions = {
       }
     },
     async perform(ids, { collabSync }) {
-      const { runId, annotations } = await collabSync.hint(checked(HintScopeSchema, scopeOf(ids), ''))
+      const { runId, annotations } = await collabSync.hint(
+        checked(HintScopeSchema, scopeOf(ids), ''),
+      )
       if (runId !== null) return pathWithNotice(`/runs/${runId}`, 'run-started')
       return pathWithNotice(thingPath(ids), 'hinted', [annotations])
     },
