@@ -41,7 +41,7 @@ export const heldUsers = new Statement<
   neverNull: 'heldId isMissing userId inAll fromHere',
 })
 
-/** The newest nightly run, and up to when the tables are complete by the last one that succeeded (null if that run fetched not everything); with $1 also runs of everything that users and programs started. */
+/** The newest nightly run, with $1 also of the runs of everything that users and programs started; and up to when the tables are complete by the last run of any of them that succeeded (null if that run fetched not everything). */
 export const newestWhole = new Statement<
   { ofAnyTrigger: boolean },
   { runId: string | null; completeUpTo: Date | null }
