@@ -109,4 +109,22 @@ test('the overview shows nights once a schedule has made one, and up to when the
   expect(await pages.words('/')).toContain(
     `The tables are complete up to ${time(row?.complete_up_to)}`,
   )
+
+  // The last night has no run.
+  await live.rows(
+    `update sync.runs set requested_at = requested_at - interval '1 day' where run_id = $1`,
+    runId,
+  )
+  expect(await pages.words('/')).toMatch(
+    /– The nightly run is due and has not started yet It was due at .* The nightly run of .* succeeded/,
+  )
+  await live.rows(`update sync.nightly_due set due_at = due_at - interval '3 hours'`)
+  expect(await pages.words('/')).toContain('✕ The last nightly run did not start It was due at')
+  await live.rows(
+    `insert into sync.pauses (paused_at, paused_until, paused_by)
+    values (now() - interval '4 hours', now() + interval '1 hour', 'a user')`,
+  )
+  expect(await pages.words('/')).toContain(
+    '– The last nightly run did not start: the calls were paused It was due at',
+  )
 })

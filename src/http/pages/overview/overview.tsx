@@ -1,15 +1,17 @@
 import type { FastifyInstance } from 'fastify'
 import type { ComponentChildren } from 'preact'
 import { describeMemberChange } from '../../../schemas/member-change.ts'
+import { scopesDone, scopesInAll } from '../../../schemas/run.ts'
 import type { RunDetails } from '../../../schemas/run.ts'
 import * as observed from '../../../core/database/statements/observed.ts'
 import * as pages from '../../../core/database/statements/pages.ts'
 import * as scopes from '../../../core/database/statements/scopes.ts'
 import type { RowOf } from '../../../core/database/statement.ts'
+import type { AttentionByKind } from '../../../schemas/attention.ts'
 import { readAttention } from '../../../client/waiting.ts'
 import { STATUS_TONES, statusOf } from '../../../schemas/columns.ts'
-import type { Columns } from '../../../schemas/columns.ts'
-import { describeCounts, duration } from '../../../schemas/format.ts'
+import type { Columns, Tone } from '../../../schemas/columns.ts'
+import { count, describeCounts, duration } from '../../../schemas/format.ts'
 import { printable } from '../../../base/printable.ts'
 import { Ago, ActionButton, Card, Sentence, Sign, Time } from '../elements.tsx'
 import { sendPage } from '../layout.tsx'
@@ -38,14 +40,19 @@ async function overview({ collabSync, database }: PageContext): Promise<Componen
     pages.days.all(database),
     collabSync.getPace(),
   ])
+  const night = nights.at(-1)
+  const has = (kind: AttentionByKind['kind']) => attention.some((row) => row.kind === kind)
   return (
     <>
       <div class="pair">
         <LastRun
           run={run}
+          unstarted={schedule.next !== null && night?.runId === null ? night : null}
           completeUpTo={newest.completeUpTo}
           next={schedule.next}
-          hasWorker={attention.every(({ kind }) => kind !== 'no_worker')}
+          hasCatalog={!has('catalog_empty')}
+          // Nobody misses a worker while there is nothing to sync.
+          hasWorker={!has('no_worker') && !has('catalog_empty')}
           pausedUntil={pace.pause?.until ?? null}
         />
         <AttentionCard rows={attention} freshness={freshness} />
@@ -59,12 +66,14 @@ async function overview({ collabSync, database }: PageContext): Promise<Componen
   )
 }
 
+type Night = RowOf<typeof pages.nights>
+
 /** The last nights as a picture, and the last days as a table, which is open while the schedule has started no run. */
 function NightsAndDays({
   nights,
   days,
 }: {
-  nights: readonly RowOf<typeof pages.nights>[]
+  nights: readonly Night[]
   days: readonly RowOf<typeof pages.days>[]
 }) {
   if (nights.length === 0 && days.length === 0) return null
@@ -104,28 +113,49 @@ const OUTCOMES: Record<RunDetails['status'], string> = {
 
 /**
  * The result of the last nightly run, or without a schedule of the last run of everything, and when the next one is due.
- * sync.attention reports a run that did not start.
+ * @param unstarted the last night, if no run was started for it
  */
 function LastRun({
   run,
+  unstarted,
   completeUpTo,
+  hasCatalog,
   ...next
 }: {
   run: RunDetails | null
+  unstarted: Night | null
   completeUpTo: Date | null
+  hasCatalog: boolean
 } & NextRunProps) {
-  const isResolved = run !== null && run.resolvedBy !== null
-  const tone = run === null ? 'idle' : isResolved ? 'info' : STATUS_TONES[run.status]
+  const tone = unstarted === null ? toneOf(run) : unstarted.status === 'missed' ? 'bad' : 'idle'
+  const mayStart = hasCatalog && next.pausedUntil === null && (run === null || !isOpen(run))
   return (
     <section class={`card verdict ${tone}`}>
       <Sign tone={tone} />
       <div>
         <h2>
-          {run === null
-            ? `No ${next.next === null ? 'run of everything' : 'nightly run'} yet`
-            : titleOf(run)}
+          {unstarted !== null
+            ? UNSTARTED[unstarted.status]
+            : run === null
+              ? `No ${next.next === null ? 'run of everything' : 'nightly run'} yet`
+              : titleOf(run)}
         </h2>
-        {run !== null && (
+        {unstarted !== null && (
+          <>
+            <p>
+              It was due at <Time at={unstarted.dueAt} />.
+            </p>
+            {run !== null && (
+              <p>
+                <a href={`/runs/${run.runId}`}>
+                  The nightly run of <Time at={run.requestedAt} />
+                </a>{' '}
+                {OUTCOMES[run.status]}.
+              </p>
+            )}
+          </>
+        )}
+        {unstarted === null && run !== null && (
           <>
             <p>
               <Sentence of={run.problem ?? whatItDid(run)} />
@@ -148,7 +178,7 @@ function LastRun({
           <ActionButton
             action="sync"
             words="Sync everything now"
-            kind={next.pausedUntil === null ? 'primary' : 'quiet'}
+            kind={mayStart ? 'primary' : 'quiet'}
           />
         </div>
       </div>
@@ -156,9 +186,25 @@ function LastRun({
   )
 }
 
-function titleOf({ trigger, status }: RunDetails): string {
-  const isOpen = status === 'queued' || status === 'running'
-  return `The ${isOpen ? '' : 'last '}${trigger === 'schedule' ? 'nightly run' : 'run of everything'} ${OUTCOMES[status]}`
+/** What is said of a night without a run, by its status. */
+const UNSTARTED: Readonly<Record<string, string>> = {
+  missed: 'The last nightly run did not start',
+  paused: 'The last nightly run did not start: the calls were paused',
+  due: 'The nightly run is due and has not started yet',
+}
+
+function toneOf(run: RunDetails | null): Tone {
+  if (run === null) return 'idle'
+  return run.resolvedBy === null ? STATUS_TONES[run.status] : 'info'
+}
+
+function isOpen({ finishedAt }: RunDetails): boolean {
+  return finishedAt === null
+}
+
+function titleOf(run: RunDetails): string {
+  const kind = run.trigger === 'schedule' ? 'nightly run' : 'run of everything'
+  return `The ${isOpen(run) ? '' : 'last '}${kind} ${OUTCOMES[run.status]}`
 }
 
 interface NextRunProps {
@@ -172,7 +218,9 @@ function NextRun({ next, hasWorker, pausedUntil }: NextRunProps) {
   return (
     <>
       {pausedUntil !== null && (
-        <p>All calls are paused: a run that starts now waits until the pause ends.</p>
+        <p>
+          All calls are paused until <Time at={pausedUntil} />. Runs wait until then.
+        </p>
       )}
       <p class="soft">
         {next === null ? (
@@ -195,6 +243,9 @@ function NextRun({ next, hasWorker, pausedUntil }: NextRunProps) {
 }
 
 function whatItDid(run: RunDetails): string {
+  if (run.status === 'queued') return 'No scope is done yet.'
+  if (isOpen(run))
+    return `${count(scopesDone(run))} of ${count(scopesInAll(run))} scopes are done, after ${duration(run.durationMs)}.`
   return `Scopes: ${describeCounts(run, 'scopes')}, in ${duration(run.durationMs)}. Comments: ${describeCounts(run, 'comments')}. Users: ${describeCounts(run, 'users')}.`
 }
 
