@@ -150,6 +150,13 @@ test('the overview promises a nightly run only with a worker, says what a pause 
   expect(wordsOf(paused)).toMatch(/All calls are paused until \S+ \S+Z \. Runs wait until then\./)
   expect(wordsOf(paused)).toContain(', and starts when the pause ends.')
   expect(paused.text.match(/class="button primary"/g)).toHaveLength(1)
+  expect(wordsOf(await overview.question('sync', {}))).toMatch(/The run waits until then\./)
+  const sooner = wordsOf(await overview.question('pause', { minutes: '60' }))
+  expect(sooner).toMatch(
+    /Change the pause\? a test paused the calls until .*Z\. Your pause replaces it, with its reason, and ends earlier\./,
+  )
+  const later = wordsOf(await overview.question('pause', { minutes: '1440' }))
+  expect(later).toContain('and ends later.')
   await collabSync.resume()
 
   await collabSync.removeSchedule()

@@ -12,7 +12,14 @@ import { describeScope, isEverything, parseScope } from '../../../schemas/scope.
 import type { Scope, ScopeIds } from '../../../schemas/scope.ts'
 import { AcceptHeldSchema, RefuseHeldSchema } from '../../../schemas/waiting.ts'
 import { UsageError } from '../../../base/errors.ts'
-import { count, counted, listingName, nothingToRetry, shortId } from '../../../schemas/format.ts'
+import {
+  count,
+  counted,
+  listingName,
+  nothingToRetry,
+  shortId,
+  time,
+} from '../../../schemas/format.ts'
 import { describeLacking, heldListing } from '../waiting.tsx'
 import { pathWithNotice } from '../notices.ts'
 import type { PageContext } from '../page-context.ts'
@@ -161,6 +168,14 @@ function describe(ids: ScopeIds): string {
   return `Scope: ${describeScope(scopeOf(ids))}`
 }
 
+/** What a run that starts now waits for. */
+async function describeWait(collabSync: PageContext['collabSync']): Promise<string[]> {
+  const { pause } = await collabSync.getPace()
+  return pause === null
+    ? []
+    : [`All calls are paused until ${time(pause.until)}. The run waits until then.`]
+}
+
 const OTHER_RUNS =
   'Batches that another run claims after this request and finishes are not fetched again. Batches that it has claimed already are fetched again.'
 
@@ -235,6 +250,7 @@ export const ACTIONS: Actions = {
         title: 'Retry what failed?',
         sentences: [
           `A new run requests only the ${counted(failing, 'scope')} that failed in run ${shortId(runId)} and still ${failing === 1 ? 'fails' : 'fail'}.`,
+          ...(await describeWait(context.collabSync)),
         ],
         words: 'Retry',
         back: `/runs/${runId}`,
@@ -247,7 +263,7 @@ export const ACTIONS: Actions = {
   /** Starts a run of a scope of the catalog, of what fails in it now, or of everything. */
   sync: action({
     fields: LineFields.partial().extend({ failing: flag }),
-    async confirm({ failing, ...ids }, { database, settings: { operations } }) {
+    async confirm({ failing, ...ids }, { database, collabSync, settings: { operations } }) {
       const scope = scopeOf(ids)
       const inAll = await countScopes({ database, operations }, { scope, failing })
       const scopes = counted(inAll, 'scope')
@@ -260,6 +276,7 @@ export const ACTIONS: Actions = {
           describe(ids),
           `A run requests ${failing ? `only the ${scopes} whose last fetch failed` : scopes}, beside other runs in progress, and writes what changed.`,
           ...(isWhole ? [OTHER_RUNS] : []),
+          ...(await describeWait(collabSync)),
         ],
         words,
         back: ids.organizationId ? thingPath(ids) : '/runs',

@@ -71,7 +71,7 @@ export function ConfirmPage({
         <HiddenFields of={{ ...fields, ...question.carries, key: randomUUID() }} />
         {question.reason !== undefined && (
           <label>
-            Reason{' '}
+            {question.reason === 'required' ? 'Reason' : 'Reason (optional)'}{' '}
             <input name="reason" required={question.reason === 'required'} maxLength={1000} />
           </label>
         )}

@@ -16,7 +16,7 @@ export function PaceCard({ pace }: { pace: Pace }) {
       <Facts of={factsOfPace(pace)} />
       {pace.pause !== null && <ActionButton action="resume" words="End the pause" kind="primary" />}
       <ForOperators>
-        <PauseForm />
+        <PauseForm isPaused={pace.pause !== null} />
         <PaceForm callsPerSecond={pace.callsPerSecond} />
       </ForOperators>
     </Card>
@@ -25,11 +25,11 @@ export function PaceCard({ pace }: { pace: Pace }) {
 
 const MINUTES = [15, 60, 120, 240, 480, 1440]
 
-function PauseForm() {
+function PauseForm({ isPaused }: { isPaused: boolean }) {
   return (
     <form class="fields" method="get" action="/actions/pause">
       <div>
-        <label for="minutes">Pause all calls for</label>
+        <label for="minutes">{isPaused ? 'Pause, from now, for' : 'Pause all calls for'}</label>
         <select id="minutes" name="minutes">
           {MINUTES.map((minutes) => (
             <option key={minutes} value={minutes} selected={minutes === 60}>
@@ -39,7 +39,7 @@ function PauseForm() {
         </select>
       </div>
       <button class="button quiet" type="submit">
-        Pause
+        {isPaused ? 'Change the pause' : 'Pause'}
       </button>
     </form>
   )
@@ -70,6 +70,8 @@ const PauseFields = z.object({
   reason: z.string().max(1000).optional(),
 })
 
+type PersonalPause = NonNullable<Pace['pause']>
+
 /** An empty field removes the pace. */
 const PaceFields = z.object({
   callsPerSecond: z.coerce
@@ -78,17 +80,29 @@ const PaceFields = z.object({
     .transform((calls) => calls ?? null),
 })
 
+function describePause({ by, until, reason }: PersonalPause): string {
+  return `${by} paused the calls until ${time(until)}${reason === null ? '.' : `: ${reason}`}`
+}
+
+/** What becomes of a pause when it is ordered again until another time. */
+function describeReplaced(pause: PersonalPause, until: Date): string {
+  const moved = until < pause.until ? 'earlier' : 'later'
+  return `${describePause(pause).replace(/\.?$/, '.')} Your pause replaces it, with its reason, and ends ${moved}.`
+}
+
 export const PACE_ACTIONS: Actions = {
   pause: action({
     fields: PauseFields,
-    confirm({ minutes }) {
+    async confirm({ minutes }, { collabSync }) {
       const until = new Date(Date.now() + minutes * 60_000)
+      const { pause } = await collabSync.getPace()
       return {
-        title: 'Pause all calls to the service?',
+        title: pause === null ? 'Pause all calls to the service?' : 'Change the pause?',
         sentences: [
+          ...(pause === null ? [] : [describeReplaced(pause, until)]),
           `No worker and no command calls the service from now until ${time(until)}. Runs wait and continue then. No scope fails because of the pause.`,
         ],
-        words: 'Pause',
+        words: pause === null ? 'Pause' : 'Change the pause',
         reason: 'optional',
         back: '/#calls',
       }
@@ -106,11 +120,7 @@ export const PACE_ACTIONS: Actions = {
       const { pause } = await collabSync.getPace()
       return {
         title: 'End the pause?',
-        sentences: [
-          pause === null
-            ? 'It is over already.'
-            : `${pause.by} paused the calls until ${time(pause.until)}${pause.reason === null ? '.' : `: ${pause.reason}`}`,
-        ],
+        sentences: [pause === null ? 'It is over already.' : describePause(pause)],
         words: 'End the pause',
         back: '/#calls',
       }

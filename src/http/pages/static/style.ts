@@ -103,6 +103,7 @@ main.sign-in { max-width: 28rem; justify-content: center }
 .pair { display: grid; gap: var(--space-5); grid-template-columns: repeat(auto-fit, minmax(min(100%, 26rem), 1fr)); align-items: start }
 .stack { display: flex; flex-direction: column; gap: var(--space-5) }
 .row { display: flex; flex-wrap: wrap; align-items: center; gap: var(--space-2) var(--space-3) }
+.row:has(> label) { align-items: flex-end }
 .lead { font-size: var(--large) }
 
 .badge, .notice { --tone: var(--idle); --back: var(--idle-back) }
