@@ -41,7 +41,7 @@ test('a bar is as high as its night was long, and one far above the others is cu
     night(4),
   ])
   expect(heights(html)).toEqual([25, 50, 100, 25, 25])
-  expect(html).toContain('Bars: up to 40 min 00 s')
+  expect(html).toContain('Bars: duration, up to 40 min 00 s; a cut bar is longer')
   expect(html.split('class="cut"')).toHaveLength(2)
   expect(html).toContain('2026-11-03 02:00:00Z: succeeded in 10 h 00 min, 100 calls')
   expect(heights(drawn([night(0, { durationMs: 0 }), missed(1)]))).toEqual([0, 0])
@@ -58,7 +58,8 @@ test('a missed night is a gap in bars and line, a running one is hatched, and ea
   expect(lines(html, 'wide')).toEqual(['0.5,50', '2.5,99 3.5,100 4.5,0'])
   expect(heights(html)).toEqual([100, 0, 100, 0, 50])
   expect(html.match(/fill="url\(#hatch\)"/g)).toHaveLength(1)
-  const items = [...html.matchAll(/<li class="(.*?)">.*?<\/li>/g)].map(([item, tone]) => [
+  const [bars = ''] = html.split('class="key"')
+  const items = [...bars.matchAll(/<li class="(.*?)">.*?<\/li>/g)].map(([item, tone]) => [
     tone,
     /href="(.*?)"/.exec(item)?.[1],
     /class="tip">.*?Z: (.*?)</.exec(item)?.[1],

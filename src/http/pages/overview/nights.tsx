@@ -2,7 +2,7 @@ import type * as pages from '../../../core/database/statements/pages.ts'
 import type { RowOf } from '../../../core/database/statement.ts'
 import { STATUS_TONES } from '../../../schemas/columns.ts'
 import type { Tone } from '../../../schemas/columns.ts'
-import { counted, duration, time } from '../../../schemas/format.ts'
+import { count, counted, duration, time } from '../../../schemas/format.ts'
 import type { RunStatus } from '../../../schemas/run.ts'
 import { Sign, Time } from '../elements.tsx'
 
@@ -20,7 +20,9 @@ const HEIGHT = 100
  * The words of a night are shown on hover and on focus. Labels are HTML, because the drawings are stretched.
  */
 export function Nights({ nights }: { nights: readonly Night[] }) {
-  const longestMs = cutAt(nights.flatMap(({ durationMs }) => durationMs ?? []))
+  const durationsMs = nights.flatMap(({ durationMs }) => durationMs ?? [])
+  const longestMs = cutAt(durationsMs)
+  const isCut = durationsMs.some((ms) => ms > longestMs)
   const mostCalls = Math.max(...nights.map(({ calls }) => calls ?? 0))
   const small = nights.slice(-SMALL)
   return (
@@ -29,8 +31,11 @@ export function Nights({ nights }: { nights: readonly Night[] }) {
         Skip the nights
       </a>
       <p class="ends">
-        <span>Bars: up to {duration(longestMs)}</span>
-        <span>Line: up to {counted(mostCalls, 'call')}</span>
+        <span>
+          Bars: duration, up to {duration(longestMs)}
+          {isCut && '; a cut bar is longer'}
+        </span>
+        <span>Line: calls, up to {count(mostCalls)}</span>
       </p>
       <div class="bars">
         <ol>
@@ -54,9 +59,25 @@ export function Nights({ nights }: { nights: readonly Night[] }) {
         )}
         {small.length > 1 && <Time at={(small.at(-1) as Night).dueAt} />}
       </p>
+      <ul class="key">
+        {KEY.map(([tone, words]) => (
+          <li key={words} class={tone}>
+            <Sign tone={tone} /> {words}
+          </li>
+        ))}
+      </ul>
     </div>
   )
 }
+
+/** What the signs below the bars say. The words of one night take its place. */
+const KEY: readonly (readonly [Tone, string])[] = [
+  ['good', 'succeeded'],
+  ['warn', 'partial'],
+  ['bad', 'failed or missed'],
+  ['info', 'queued or running'],
+  ['idle', 'cancelled, paused or due'],
+]
 
 /** The longest duration, or the limit for bars if it is far above the others. */
 function cutAt(durationsMs: readonly number[]): number {

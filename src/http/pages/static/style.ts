@@ -75,19 +75,23 @@ main.sign-in { max-width: 28rem; justify-content: center }
 .title { display: flex; flex-wrap: wrap; align-items: center; gap: var(--space-2) var(--space-3) }
 
 /* The nights of the overview: the words of one stand below all of them, where no edge of the window cuts them. */
-.nights { position: relative; display: flex; flex-direction: column; gap: var(--space-1); padding-bottom: 3rem; color: var(--soft); font-size: var(--small) }
+.nights { position: relative; display: flex; flex-direction: column; gap: var(--space-1); color: var(--soft); font-size: var(--small) }
 .nights .ends { display: flex; justify-content: space-between; gap: var(--space-4) }
 .bars { position: relative }
 .bars ol { display: grid; grid-auto-flow: column; grid-auto-columns: minmax(0, 1fr) }
 .bars li { --back: none }
 .bars li > * { display: flex; flex-direction: column; color: var(--tone); text-align: center; text-decoration: none }
+.ends > :last-child { text-align: end }
+.key { display: flex; flex-wrap: wrap; align-content: flex-start; gap: 0 var(--space-4) }
+.key .sign { color: var(--tone) }
+.nights:has(li > :hover, li > :focus) .key { visibility: hidden }
 .bars li > :hover { background: var(--idle-back) }
 .bars svg { display: block; width: 100%; height: 8rem; stroke-width: 2; overflow: visible }
 .bars li svg { border-bottom: 1px solid var(--line); stroke: currentColor }
 .bars rect { stroke: none }
 .bars .cut { stroke: var(--card) }
-.bars .line { position: absolute; inset: 0; fill: none; stroke: var(--ink); pointer-events: none }
-.bars .tip { position: absolute; inset-inline: 0; top: calc(100% + 1.5rem); color: var(--ink); text-align: start; opacity: 0; pointer-events: none }
+.bars .line { position: absolute; inset: 0; fill: none; stroke: var(--ink); pointer-events: none; filter: drop-shadow(0 0 1px var(--card)) drop-shadow(0 0 1px var(--card)) }
+.bars .tip { position: absolute; inset-inline: 0; top: calc(100% + 1.5625rem); color: var(--ink); text-align: start; opacity: 0; pointer-events: none }
 .bars li > :hover .tip, .bars li > :focus .tip { opacity: 1; background: var(--card) }
 .nights .small { display: none }
 @media (max-width: 40rem) {
@@ -96,6 +100,8 @@ main.sign-in { max-width: 28rem; justify-content: center }
 }
 
 /* Cards, badges, tables and forms. */
+  .nights .ends { min-height: 2.625rem }
+  .bars .tip { top: calc(100% + 3.125rem) }
 .card { display: flex; flex-direction: column; gap: var(--space-4); padding: var(--space-5);
   background: var(--card); border: 1px solid var(--line); border-radius: var(--round); min-width: 0 }
 .head { display: flex; flex-wrap: wrap; align-items: baseline; justify-content: space-between; gap: var(--space-2) var(--space-4) }
