@@ -50,6 +50,9 @@ code, pre { font: var(--small)/1.5 ui-monospace, monospace }
   clip-path: inset(50%); white-space: nowrap;
 }
 [hidden] { display: none }
+/* No line ends within a date. */
+time { display: inline-block }
+:is(a, td, th) time { display: inline }
 .soft { color: var(--soft) }
 
 .skip { position: absolute; left: var(--space-4); top: -4rem; z-index: 1; padding: var(--space-2) var(--space-4);
@@ -64,11 +67,12 @@ code, pre { font: var(--small)/1.5 ui-monospace, monospace }
   color: var(--soft); text-decoration: none }
 .search { display: flex; gap: var(--space-2); flex: 1 1 16rem; max-width: 26rem; margin-inline-start: auto; padding-block: var(--space-1) }
 .search .button { flex: none }
-.search ::placeholder { color: var(--soft); opacity: 1 }
+::placeholder { color: var(--soft); opacity: 1 }
 .top li a:hover { color: var(--ink); background: var(--idle-back) }
 .top li a[aria-current] { color: var(--ink); font-weight: 600; box-shadow: inset 0 -2px var(--accent); border-radius: 0 }
 main { flex: 1; display: flex; flex-direction: column; gap: var(--space-5); padding-block: var(--space-4) var(--space-6) }
 main.sign-in { max-width: 28rem; justify-content: center }
+.bottom, .bottom ul { align-items: center }
 .bottom { display: flex; flex-wrap: wrap; justify-content: space-between; gap: var(--space-2) var(--space-5);
   width: calc(100% - 2 * var(--space-4)); max-width: 72rem; padding-inline: 0; padding-block: var(--space-4); border-top: 1px solid var(--line); color: var(--soft); font-size: var(--small) }
 .bottom ul { display: flex; gap: var(--space-4) }
@@ -77,14 +81,14 @@ main.sign-in { max-width: 28rem; justify-content: center }
 /* The nights of the overview: the words of one stand below all of them, where no edge of the window cuts them. */
 .nights { position: relative; display: flex; flex-direction: column; gap: var(--space-1); color: var(--soft); font-size: var(--small) }
 .nights .ends { display: flex; justify-content: space-between; gap: var(--space-4) }
-.bars { position: relative }
-.bars ol { display: grid; grid-auto-flow: column; grid-auto-columns: minmax(0, 1fr) }
-.bars li { --back: none }
-.bars li > * { display: flex; flex-direction: column; color: var(--tone); text-align: center; text-decoration: none }
 .ends > :last-child { text-align: end }
 .key { display: flex; flex-wrap: wrap; align-content: flex-start; gap: 0 var(--space-4) }
 .key .sign { color: var(--tone) }
 .nights:has(li > :hover, li > :focus) .key { visibility: hidden }
+.bars { position: relative }
+.bars ol { display: grid; grid-auto-flow: column; grid-auto-columns: minmax(0, 1fr) }
+.bars li { --back: none }
+.bars li > * { display: flex; flex-direction: column; color: var(--tone); text-align: center; text-decoration: none }
 .bars li > :hover { background: var(--idle-back) }
 .bars svg { display: block; width: 100%; height: 8rem; stroke-width: 2; overflow: visible }
 .bars li svg { border-bottom: 1px solid var(--line); stroke: currentColor }
@@ -96,12 +100,12 @@ main.sign-in { max-width: 28rem; justify-content: center }
 .nights .small { display: none }
 @media (max-width: 40rem) {
   .nights .small { display: block }
+  .nights .ends { min-height: 2.625rem }
+  .bars .tip { top: calc(100% + 3.125rem) }
   .nights .wide, .bars li:not(:nth-last-child(-n+14)) { display: none }
 }
 
 /* Cards, badges, tables and forms. */
-  .nights .ends { min-height: 2.625rem }
-  .bars .tip { top: calc(100% + 3.125rem) }
 .card { display: flex; flex-direction: column; gap: var(--space-4); padding: var(--space-5);
   background: var(--card); border: 1px solid var(--line); border-radius: var(--round); min-width: 0 }
 .head { display: flex; flex-wrap: wrap; align-items: baseline; justify-content: space-between; gap: var(--space-2) var(--space-4) }
@@ -140,10 +144,15 @@ main.sign-in { max-width: 28rem; justify-content: center }
 .facts > :has(.words) { grid-column: 1 / -1 }
 .facts dd { font-variant-numeric: tabular-nums }
 
-.scroller { position: relative; overflow-x: auto; margin-inline: calc(-1 * var(--space-5)); padding-inline: var(--space-5) }
+/* A shadow at the edge beyond which a table goes on; the card's colour hides it where there is nothing more. */
+.scroller { position: relative; overflow-x: auto; margin-inline: calc(-1 * var(--space-5)); padding-inline: var(--space-5);
+  background: linear-gradient(to right, var(--card) 40%, transparent) 0 / 3rem 100% no-repeat local,
+    linear-gradient(to left, var(--card) 40%, transparent) 100% / 3rem 100% no-repeat local,
+    linear-gradient(to right, var(--field), transparent) 0 / .5rem 100% no-repeat,
+    linear-gradient(to left, var(--field), transparent) 100% / .5rem 100% no-repeat }
 table { width: 100%; border-collapse: collapse; font-size: var(--small); font-variant-numeric: tabular-nums }
 caption { padding-bottom: var(--space-2); color: var(--soft); text-align: start }
-th, td { padding: var(--space-2) var(--space-3); border-bottom: 1px solid var(--line); text-align: start; vertical-align: baseline }
+th, td { padding: var(--space-2); border-bottom: 1px solid var(--line); text-align: start; vertical-align: baseline }
 th:first-child, td:first-child { padding-inline-start: 0 }
 th:last-child, td:last-child { padding-inline-end: 0 }
 thead th { color: var(--soft); font-weight: 600; white-space: nowrap; vertical-align: bottom }
@@ -152,7 +161,7 @@ th .soft { font-weight: 400 }
 tbody tr:last-child > * { border-bottom: 0 }
 .nowrap { white-space: nowrap }
 .number { text-align: end; white-space: nowrap }
-.id { min-width: 7.5rem; max-width: 26rem }
+.id { min-width: 6rem; max-width: 26rem }
 td .button { white-space: nowrap }
 @media (max-width: 40rem) {
   table, caption, tbody, tr, tbody th, td { display: block; max-width: none }
