@@ -49,6 +49,9 @@ test('a cause is words first, the codes second', () => {
   expect(cause(200, 'body_unreadable')).toBe('an unreadable response (HTTP 200 body_unreadable)')
   expect(cause(403, 'PERMISSION_DENIED')).toBe('Forbidden (HTTP 403 PERMISSION_DENIED)')
   expect(cause(null, 'timeout')).toBe('no response in time (timeout)')
+  expect(cause(403, 'breaker_open')).toBe(
+    'not called after repeated failures (breaker_open, the last of them HTTP 403)',
+  )
   expect(cause(599, null)).toBe('HTTP 599')
   expect(cause(null, null)).toBe('no response')
 })

@@ -133,7 +133,7 @@ export function factsOfRun(run: Run): Facts {
     ['requested by', requesterOf(run)],
     ['requested', run.requestedAt],
     ['started', run.startedAt ?? 'not yet'],
-    ['took', tookOf(run)],
+    [run.status === 'running' ? 'running for' : 'took', tookOf(run)],
   ]
 }
 

@@ -92,6 +92,9 @@ export function describeFailure(failed: {
   errorStatus: string | null
 }): string {
   const { httpStatus, errorStatus } = failed
+  // The status is that of the calls before.
+  if (errorStatus === 'breaker_open' && httpStatus !== null)
+    return `${RESPONSE_WORDS[errorStatus]} (${errorStatus}, the last of them HTTP ${httpStatus})`
   const words =
     RESPONSE_WORDS[errorStatus ?? ''] ??
     (httpStatus === null ? undefined : STATUS_CODES[httpStatus])

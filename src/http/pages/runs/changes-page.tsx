@@ -32,16 +32,18 @@ export function changesPageRoutes(app: FastifyInstance, { collabSync }: PageCont
         { title: `Changes of run ${shortId(runId)}`, part: '/runs' },
         <section class="card">
           <p>
-            Of <Shown of={runs([runId])} />
+            Back to <Shown of={runs([runId])} />
           </p>
           <ChangeCounts runId={runId} page={page} />
           {only && <a href={path}>All changes</a>}
-          <Table
-            caption={`${only ? `Only ${only}` : 'Changes'}, newest first`}
-            empty="There are no such changes."
-            rows={page.items}
-            columns={RUN_CHANGE_COLUMNS}
-          />
+          {(only || page.items.length > 0) && (
+            <Table
+              caption={`${only ? `Only ${only}` : 'Changes'}, newest first`}
+              empty="There are no such changes."
+              rows={page.items}
+              columns={RUN_CHANGE_COLUMNS}
+            />
+          )}
           <Pager path={path} query={query} nextCursor={page.nextCursor} />
         </section>,
       )

@@ -29,7 +29,7 @@ export function failuresPageRoutes(
         { title: `Failures of run ${shortId(runId)}`, part: '/runs' },
         <section class="card">
           <p>
-            Of <Shown of={runs([runId])} />
+            Back to <Shown of={runs([runId])} />
           </p>
           <Table
             caption="Failed scopes, newest first"
