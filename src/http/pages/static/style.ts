@@ -164,11 +164,13 @@ tbody tr:last-child > * { border-bottom: 0 }
 .id { min-width: 6rem; max-width: 26rem }
 td .button { white-space: nowrap }
 @media (max-width: 40rem) {
-  table, caption, tbody, tr, tbody th, td { display: block; max-width: none }
+  table, caption, tbody, tbody th, td { display: block; max-width: none }
   thead, td:empty { display: none }
-  tbody tr { padding-block: var(--space-2); border-bottom: 1px solid var(--line) }
+  tbody tr { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); column-gap: var(--space-4);
+    padding-block: var(--space-2); border-bottom: 1px solid var(--line) }
+  tr > :not(td.number) { grid-column: 1 / -1 }
   tbody tr:last-child { border-bottom: 0 }
-  tbody th, td, td.number { padding: var(--space-1) 0; border: 0; text-align: start; white-space: normal; overflow-wrap: anywhere }
+  tbody th, td, td.number, th.number { padding: var(--space-1) 0; border: 0; text-align: start; white-space: normal; overflow-wrap: anywhere }
   td::before { content: attr(data-head) ": "; color: var(--soft) }
 }
 
