@@ -181,7 +181,7 @@ where i.state = 'held'
   )
 union all
 select 'worker_blocked', 'high', null, count(*), min(problem_since), max(problem_since),
-  sync.counted(count(*), 'worker') || ' cannot work.', '`collab-sync doctor` checks the connections.', '/runs',
+  sync.counted(count(*), 'worker') || ' cannot work.', '`collab-sync doctor` checks the connections.', '/workers',
   (array_agg(worker_id || ': ' || problem order by problem_since, worker_id))[1], null
 from workers
 where problem is not null
@@ -190,7 +190,7 @@ union all
 select 'no_worker', 'high', null, 1, s.since, s.since,
   case when r.runs > 0 then 'No worker is alive: ' || case r.runs when 1 then 'a run waits for one.' else sync.counted(r.runs, 'run') || ' wait for one.' end
     else 'No worker is alive to start the nightly run.' end,
-  'Start one: `collab-sync worker`.', '/runs', null, null
+  'Start one: `collab-sync worker`.', '/workers', null, null
 from collab_store.definitions d
 cross join (select count(*) as runs, min(requested_at) as first_at from open_runs) r
 cross join lateral (
@@ -207,7 +207,7 @@ where d.next_due_at is null and not exists (select from workers) and not exists 
 union all
 select 'nightly_missed', 'high', null, 1, n.due_at, n.due_at,
   'The nightly run that was due at ' || to_char(n.due_at at time zone d.schedule_time_zone, 'YYYY-MM-DD HH24:MI') || ' (' || d.schedule_time_zone || ') has not started.',
-  '`collab-sync run` syncs everything now.', '/runs', null, null
+  '`collab-sync run` syncs everything now.', '/schedule', null, null
 from collab_store.definitions d
 cross join lateral (
   select due_at, missed_at from sync.nights
@@ -256,7 +256,7 @@ where r.stopped_for is not null
 union all
 select 'throttled', 'medium', null, count(*), min(waiting_since), max(waiting_since),
   'The service throttles calls, or does not respond: ' || case count(*) when 1 then '1 worker waits.' else sync.counted(count(*), 'worker') || ' wait.' end,
-  'Lower SYNC_RATE_LIMIT if this continues.', '/runs', (array_agg(waiting_sentence order by waiting_since, worker_id))[1], null
+  'Lower SYNC_RATE_LIMIT if this continues.', '/workers', (array_agg(waiting_sentence order by waiting_since, worker_id))[1], null
 from workers
 where waits_for in ('throttled', 'away') and waiting_since < now() - interval '1 minute'
 having count(*) > 0
@@ -287,7 +287,7 @@ from (
 union all
 select 'settings_differ', 'medium', null, count(*), max(started_at), max(started_at),
   'Workers have different settings: ' || string_agg(name, ', ' order by name) || '.',
-  'Give all workers the same settings and restart them.', '/runs', null, null
+  'Give all workers the same settings and restart them.', '/workers', null, null
 from (
   select s.name, max(w.started_at) as started_at
   from workers w

@@ -267,7 +267,7 @@ export function factsOfSchedule(schedule: NightlySchedule): Facts {
     ['next', next ?? 'never'],
     ['due', next && { ago: next }],
     ['cron expression', cron === null ? 'none' : { code: cron }],
-    ['removed', removedCron && { code: removedCron }],
+    ['removed expression', removedCron && { code: removedCron }],
     ['time zone', timeZone],
     ...(set.setAt === null
       ? [[`${verb} by`, 'the settings SYNC_CRON and SYNC_TZ'] as const]

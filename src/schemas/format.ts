@@ -183,6 +183,7 @@ export const RUN_COUNTS = {
     ['new', 'recordsInserted'],
     ['changed', 'recordsUpdated'],
     ['unchanged', 'recordsUnchanged'],
+    ['returned as null', 'recordsNull'],
     ['rejected', 'recordsRejected'],
     ['field(s) of stored records rejected', 'fieldsRejected'],
   ],

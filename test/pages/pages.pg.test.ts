@@ -43,7 +43,7 @@ test('the overview says whether last night succeeded, when the next run is due, 
   expect(words).toMatch(/The last 30 days .* partial [0-9a-f]{8} /)
   // The runs of the day stored all comments; the card is of one of them.
   const rows = await live.rows('select sum(comments_written)::int as stored from sync.runs')
-  expect(words).toContain('Comments stored by runs Comments by authors')
+  expect(words).toContain('Comments stored Comments written by authors')
   expect(words).toMatch(
     new RegExp(` partial [0-9a-f]{8} 2 ${rows[0]?.stored.toLocaleString('en-US')} `),
   )

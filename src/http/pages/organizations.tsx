@@ -19,7 +19,7 @@ export function organizationRoutes(app: FastifyInstance, { collabSync }: PageCon
       <section class="card">
         <Table
           caption="Organizations, by ID"
-          empty="The catalog is empty."
+          empty="The catalog is empty. Fill it with: collab-sync catalog import FILE."
           rows={items}
           columns={COLUMNS}
         />

@@ -177,7 +177,7 @@ async function describeWait(collabSync: PageContext['collabSync']): Promise<stri
 }
 
 const OTHER_RUNS =
-  'Batches that another run claims after this request and finishes are not fetched again. Batches that it has claimed already are fetched again.'
+  'What another run begins to fetch after this request is not fetched again by this run. What it fetches already is fetched again.'
 
 /** For a document that has no annotation in the catalog. */
 export const ANNOTATIONS_TOO =

@@ -13,6 +13,7 @@ const PAGES: Readonly<Record<string, string>> = {
   '/held': 'Held removals',
   '/held#rejected': 'Rejected records',
   '/schedule': 'Schedule',
+  '/workers': 'Workers',
   '/#calls': 'Calls to the service',
 }
 
@@ -49,10 +50,12 @@ export function AttentionCard({
           ))}
         </ul>
       )}
-      <p class="soft">
-        {count(freshness.stale)} of {counted(freshness.scopes, 'scope')} are stale
-        {freshness.stale > 0 && `: ${describeStale(freshness)}`}.
-      </p>
+      {freshness.scopes > 0 && (
+        <p class="soft">
+          {count(freshness.stale)} of {counted(freshness.scopes, 'scope')} are stale
+          {freshness.stale > 0 && `: ${describeStale(freshness)}`}.
+        </p>
+      )}
     </Card>
   )
 }

@@ -51,7 +51,7 @@ async function overview({ collabSync, database }: PageContext): Promise<Componen
           completeUpTo={newest.completeUpTo}
           next={schedule.next}
           hasCatalog={!has('catalog_empty')}
-          // Nobody misses a worker while there is nothing to sync.
+          // Without a catalog, a worker has nothing to sync.
           hasWorker={!has('no_worker') && !has('catalog_empty')}
           pausedUntil={pace.pause?.until ?? null}
         />
@@ -277,8 +277,8 @@ const DAY_COLUMNS: Columns<RowOf<typeof pages.days>> = [
     'nowrap',
   ],
   ['runs', ({ runs }) => runs, 'number'],
-  ['comments stored by runs', ({ stored }) => stored, 'number'],
-  ['comments by authors', ({ comments }) => comments, 'number'],
+  ['comments stored', ({ stored }) => stored, 'number'],
+  ['comments written by authors', ({ comments }) => comments, 'number'],
   ['edits found', ({ edits }) => edits, 'number'],
   ['deletions found', ({ deletions }) => deletions, 'number'],
 ]
