@@ -152,6 +152,12 @@ export const identity = new Statement<
   neverNull: 'names emails',
 })
 
+/** Locks batches for this transaction, each as a commit does, in the order of their keys: whatever locks several locks them so. */
+export const lockBatches = new Statement<{ batchKeys: readonly number[] }, { batchKey: number }>(
+  'erase/lock-batches',
+  { parameters: 'batchKeys', columns: 'batchKey', neverNull: 'batchKey' },
+)
+
 /** Allows one erasure at a time, so that their numbers are in the order of their commits. */
 export const lock = new Statement<null, null>('erase/lock')
 

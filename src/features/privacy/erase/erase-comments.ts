@@ -4,7 +4,6 @@ import type { ErasePlace } from './rows.ts'
 import type { Client, Database } from '../../../core/database/pool.ts'
 import type { RowOf } from '../../../core/database/statement.ts'
 import * as erase from '../../../core/database/statements/erase.ts'
-import * as scopes from '../../../core/database/statements/scopes.ts'
 import { eraseCommentRecord, isBare } from './erase-record.ts'
 import type { CommentToErase } from './erase-record.ts'
 import type { Person } from './person.ts'
@@ -12,12 +11,13 @@ import type { Person } from './person.ts'
 type CommentKey = Pick<CommentToErase, 'annotationKey' | 'commentId'>
 type FoundComment = RowOf<typeof erase.findComments>
 
-/** Comments that are rewritten in one transaction: their batch stays locked for a short time only. */
+/** Comments that are rewritten in one transaction: their batches stay locked for a short time only. */
 const COMMENTS_A_CHUNK = 500
 
 /**
  * Empties a person's comments and their history, and removes the person from comments of other users. Each chunk locks
- * its batch as a commit does, and nothing else that a commit waits for.
+ * its batches as commits do, and nothing else that a commit waits for. An author's comments are in many batches: with one
+ * transaction for each batch, an erasure took 1.6 times the CPU.
  * @returns how many comments of other users contain the person's name
  */
 export async function eraseComments(
@@ -35,7 +35,7 @@ export async function eraseComments(
   )
   const mentions = new Set(found.filter(({ named }) => named).map(keyOf))
   const hits = found.filter(({ hit }) => hit)
-  for (const chunk of chunksOf(hits, COMMENTS_A_CHUNK, ({ batchKey }) => batchKey)) {
+  for (const chunk of chunksOf(hits, COMMENTS_A_CHUNK)) {
     const own = await erasing(database, (client) => eraseChunk(client, chunk, person, erasureId))
     for (const comment of own) mentions.delete(keyOf(comment))
   }
@@ -45,11 +45,13 @@ export async function eraseComments(
 /** @returns the comments of the chunk that are the person's own */
 async function eraseChunk(
   client: Client,
-  chunk: readonly [FoundComment, ...FoundComment[]],
+  chunk: readonly FoundComment[],
   person: Person,
   erasureId: number,
 ): Promise<CommentToErase[]> {
-  await scopes.lockBatch.one(client, { batchKey: chunk[0].batchKey, runId: null })
+  await erase.lockBatches.all(client, {
+    batchKeys: [...new Set(chunk.map(({ batchKey }) => batchKey))],
+  })
   const stored = await erase.readComments.all(client, keysOf(chunk))
   const erased = stored.flatMap((comment) => eraseCommentRecord(comment, person.redaction) ?? [])
   const own = stored.filter((comment) => isBy(comment, person))
