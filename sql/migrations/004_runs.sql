@@ -73,7 +73,7 @@ create index queued_hints on sync.runs using hash (scope) where trigger = 'hint'
 comment on table sync.runs is 'One row per run. Its counts are written once, when it finishes; until then they are in run_items. calls and retries are updated about every second.';
 comment on column sync.runs.run_id is 'As in reporting.runs.';
 comment on column sync.runs.trigger is 'As in reporting.runs.';
-comment on column sync.runs.status is 'As in reporting.runs; for failed, see problem.';
+comment on column sync.runs.status is 'As in reporting.runs. The column problem says why a run failed.';
 comment on column sync.runs.scope is 'What the run is limited to; an empty object means the whole catalog. A retry copies it.';
 comment on column sync.runs.requested_at is 'As in reporting.runs.';
 comment on column sync.runs.started_at is 'As in reporting.runs.';
@@ -212,7 +212,7 @@ comment on column sync.run_items.service_ms is 'As in sync.runs.';
 comment on column sync.run_items.waited_ms is 'As in sync.runs.';
 comment on column sync.run_items.waited_throttled_ms is 'As in sync.runs.';
 comment on column sync.run_items.database_ms is 'As in sync.runs.';
-comment on column sync.run_items.cpu_ms is 'As in sync.runs, for the worker''s time since its previous commit of any item.';
+comment on column sync.run_items.cpu_ms is 'As in sync.runs. It covers the worker''s time since its previous commit of any item.';
 comment on column sync.run_items.records_lost is 'As in sync.runs.';
 
 create table sync.processes (

@@ -71,7 +71,7 @@ comment on column sync.refresh_pages.page_id is 'Internal number, assigned when 
 comment on column sync.refresh_pages.class is 'As in refresh_passes.';
 comment on column sync.refresh_pages.pass is 'Pass of the page.';
 comment on column sync.refresh_pages.pass_started_at is 'When that pass began.';
-comment on column sync.refresh_pages.pass_snapshot is 'As in refresh_passes.';
+comment on column sync.refresh_pages.pass_snapshot is 'The snapshot of its pass.';
 comment on column sync.refresh_pages.from_active_at is 'Start of its range of threads, exclusive; latest change first.';
 comment on column sync.refresh_pages.from_key is 'Key at the start of the range.';
 comment on column sync.refresh_pages.to_active_at is 'End of its range of threads, inclusive.';
@@ -91,7 +91,7 @@ create table sync.refresh_hours (
 ) with (fillfactor = 50);
 comment on table sync.refresh_hours is 'Counts of continuous refresh by hour and class, without the last page of a killed worker.';
 comment on column sync.refresh_hours.hour is 'Start of the hour.';
-comment on column sync.refresh_hours.class is 'As in refresh_passes; 8 for hints.';
+comment on column sync.refresh_hours.class is 'As in sync.refresh_passes. 8 for hints.';
 comment on column sync.refresh_hours.polls is 'Scopes fetched.';
 comment on column sync.refresh_hours.calls is 'Calls sent for them, including retries and requests by ID.';
 comment on column sync.refresh_hours.found is 'Checks that found a change.';

@@ -182,8 +182,8 @@ comment on column collab.document_users.removed_at is 'When a check first no lon
 comment on column collab.document_users.checked_at is 'Last successful check of the document''s user listing; null if none.';
 comment on column collab.document_users.is_stale is 'True if that listing may be out of date.';
 comment on column collab.document_users.in_catalog is 'Whether the catalog lists the document.';
-comment on column collab.document_users.removal_held_since is 'As in collab.users, for the document''s listing.';
-comment on column collab.document_users.removal_refused_at is 'As in collab.users, for the document''s listing.';
+comment on column collab.document_users.removal_held_since is 'As in collab.users. Here the listing is that of the document.';
+comment on column collab.document_users.removal_refused_at is 'As in collab.users. Here the listing is that of the document.';
 
 create view collab.user_group_members as
 select o.organization_id, g.organization_user_group_id, m.user_id, m.first_seen_at, m.removed_at,
@@ -203,8 +203,8 @@ comment on column collab.user_group_members.removed_at is 'When a check first no
 comment on column collab.user_group_members.checked_at is 'Last successful check of the group''s user listing; null if none.';
 comment on column collab.user_group_members.is_stale is 'True if that listing may be out of date.';
 comment on column collab.user_group_members.in_catalog is 'Whether the catalog lists the group.';
-comment on column collab.user_group_members.removal_held_since is 'As in collab.users, for the group''s listing.';
-comment on column collab.user_group_members.removal_refused_at is 'As in collab.users, for the group''s listing.';
+comment on column collab.user_group_members.removal_held_since is 'As in collab.users. Here the listing is that of the user group.';
+comment on column collab.user_group_members.removal_refused_at is 'As in collab.users. Here the listing is that of the user group.';
 
 -- Rows of a thread have the check and staleness of their annotation.
 create view collab.comments as

@@ -69,9 +69,9 @@ comment on column reporting.comments_with_deleted.author_user_id is 'As in repor
 comment on column reporting.comments_with_deleted.author_name is 'As in reporting.comments.';
 comment on column reporting.comments_with_deleted.author_email is 'As in reporting.comments.';
 comment on column reporting.comments_with_deleted.comment_text is 'Plain text; of deleted comments the last one received. Null if the service sent none.';
-comment on column reporting.comments_with_deleted.status is 'As in collab.comments, as last received.';
-comment on column reporting.comments_with_deleted.type is 'As in collab.comments, as last received.';
-comment on column reporting.comments_with_deleted.last_updated is 'As in reporting.comments; of deleted comments the last one received.';
+comment on column reporting.comments_with_deleted.status is 'As in collab.comments. Of deleted comments the last one received.';
+comment on column reporting.comments_with_deleted.type is 'As in collab.comments. Of deleted comments the last one received.';
+comment on column reporting.comments_with_deleted.last_updated is 'As in reporting.comments. Of deleted comments the last one received.';
 comment on column reporting.comments_with_deleted.first_seen_at is 'As in reporting.comments.';
 comment on column reporting.comments_with_deleted.changed_at is 'When a check last found the comment changed or deleted.';
 comment on column reporting.comments_with_deleted.is_deleted is 'True if the service returned null for the comment''s ID.';

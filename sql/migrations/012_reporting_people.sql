@@ -123,12 +123,12 @@ comment on column reporting.user_directory.organization_user_group_ids is 'IDs o
 comment on column reporting.user_directory.first_seen_at is 'As in collab.users.';
 comment on column reporting.user_directory.left_at is 'When a check first no longer found the user in the organization''s listing; null while or never listed.';
 comment on column reporting.user_directory.checked_at is 'As in collab.users.';
-comment on column reporting.user_directory.is_stale is 'As in collab.users; for documents and user_groups, see stale_listings.';
+comment on column reporting.user_directory.is_stale is 'As in collab.users. The column stale_listings is about documents and user_groups.';
 comment on column reporting.user_directory.in_catalog is 'As in collab.users.';
 comment on column reporting.user_directory.stale_listings is 'Listings of the organization (its own and those of its documents and user groups) that may be out of date.';
 comment on column reporting.user_directory.documents_not_in_catalog is 'Documents that left the catalog.';
 comment on column reporting.user_directory.user_groups_not_in_catalog is 'User groups that left the catalog.';
-comment on column reporting.user_directory.removal_held_since is 'As in collab.users; for documents and user groups, see reporting.memberships.';
+comment on column reporting.user_directory.removal_held_since is 'As in collab.users. reporting.memberships has it for documents and user groups.';
 comment on column reporting.user_directory.removal_refused_at is 'As in collab.users.';
 
 create function reporting.user_directory_at(known_at timestamptz)

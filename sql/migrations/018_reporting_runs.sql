@@ -118,7 +118,7 @@ comment on column reporting.nightly.ended_at is 'When the run finished; null unt
 comment on column reporting.nightly.status is 'As in reporting.runs. Without a run: due, and after NIGHTLY_LATE_AFTER missed, even if an earlier run is still in progress; paused if a user paused the calls before then. The last of the paused nights is made up for when the pause ends. A scheduled run that starts later replaces missed; a manual run does not.';
 comment on column reporting.nightly.complete_up_to is 'The tables contain everything that happened in the service before this time, when the first batch was claimed. Null unless the run succeeded, and for a run of users only, as with REFRESH_BUDGET.';
 comment on column reporting.nightly.duration is 'From begun_at to ended_at, or until now while the run is in progress; null before it began.';
-comment on column reporting.nightly.calls is 'As in reporting.runs; null without a run.';
+comment on column reporting.nightly.calls is 'As in reporting.runs. Null without a run.';
 
 create view reporting.days as
 select t.today - n as day, (t.today - n)::timestamp at time zone t.report_time_zone as begins_at,

@@ -300,7 +300,7 @@ union all
 select 'catalog_empty', 'medium', null, 1, null, null, 'The catalog is empty: there is nothing to sync.',
   '`collab-sync catalog import FILE` fills it.', '/organizations', null, null
 where not exists (select from collab_store.organizations where active);
-comment on view sync.attention is 'As reporting.attention, with the messages of others. Key: kind, organization_id.';
+comment on view sync.attention is 'What is wrong now, as reporting.attention, with the messages of others. Key: kind, organization_id.';
 comment on column sync.attention.kind is 'As in reporting.attention.';
 comment on column sync.attention.urgency is 'As in reporting.attention.';
 comment on column sync.attention.organization_id is 'As in reporting.attention.';
@@ -334,7 +334,7 @@ comment on column sync.attention_by_kind.since is 'When the first of the problem
 comment on column sync.attention_by_kind.latest is 'When one of them last grew.';
 comment on column sync.attention_by_kind.sentence is 'As in reporting.attention.';
 comment on column sync.attention_by_kind.fix is 'As in reporting.attention.';
-comment on column sync.attention_by_kind.path is 'As in reporting.attention; for failing scopes, the page of the run that failed last.';
+comment on column sync.attention_by_kind.path is 'As in reporting.attention. For failing scopes: the page of the run that failed last.';
 comment on column sync.attention_by_kind.words is 'As in sync.attention.';
 comment on column sync.attention_by_kind.first is 'The five organizations with the highest counts: organizationId and count.';
 

@@ -69,13 +69,13 @@ export interface ReportingAuthorActivity<V extends Values = PgValues> {
   comments: V['bigint'] | null
   /** Distinct annotations with these comments. */
   annotations: V['bigint'] | null
-  /** As in reporting.comment_activity_daily. */
+  /** Least recent successful check of the organization's annotations; null if one has none. */
   checked_at: V['timestamptz'] | null
   /** True if stale_annotations is not 0. */
   is_stale: boolean | null
   /** Whether the catalog lists the organization. */
   in_catalog: boolean
-  /** As in reporting.comment_activity_daily. */
+  /** Annotations of the organization in the catalog that may be out of date. */
   stale_annotations: V['bigint'] | null
   /** Comments in annotations that left the catalog. */
   comments_not_in_catalog: V['bigint'] | null
@@ -143,13 +143,13 @@ export interface ReportingCommentHistory<V extends Values = PgValues> {
   comment_id: V['bigint']
   /** Version number of the comment, from 1. */
   version: number
-  /** As in collab.comment_versions. */
+  /** What created this version: added, edited, deleted or restored. A deleted version repeats the last content. */
   change: string
   /** The author's userId, as last received. */
   author_user_id: string | null
   /** The author's current name. */
   author_name: string | null
-  /** As in collab.comment_versions. */
+  /** Plain text; null if the service sent none, as for a voice comment. */
   comment_text: string | null
   /** Status in this version. */
   status: string | null
@@ -157,15 +157,15 @@ export interface ReportingCommentHistory<V extends Values = PgValues> {
   type: string | null
   /** lastUpdated of this version (the service's clock). */
   last_updated: V['timestamptz'] | null
-  /** As in collab.comment_versions. */
+  /** When a check first received this version. */
   valid_from: V['timestamptz']
-  /** As in collab.comment_versions. */
+  /** When a check first received the next version; null for the current one. */
   valid_to: V['timestamptz'] | null
-  /** As in reporting.comments. */
+  /** Last successful check of the annotation's comments; null if none. */
   checked_at: V['timestamptz'] | null
-  /** As in reporting.comments. */
+  /** True if the annotation's comments may be out of date. */
   is_stale: boolean | null
-  /** As in reporting.comments. */
+  /** Whether the catalog lists the annotation. */
   in_catalog: boolean | null
 }
 
@@ -185,11 +185,11 @@ export interface ReportingComments<V extends Values = PgValues> {
   author_name: string | null
   /** The author's current e-mail address, or the address received with the comment. */
   author_email: string | null
-  /** As in collab.comments. */
+  /** Plain text; null if the service sent none, as for a voice comment. */
   comment_text: string | null
-  /** As in collab.comments. */
+  /** Status as received, such as added. The possible values are undocumented. */
   status: string | null
-  /** As in collab.comments. */
+  /** Type as received, such as text. The possible values are undocumented. */
   type: string | null
   /** The service's lastUpdated (the service's clock): when written or last edited. See written_at. */
   last_updated: V['timestamptz'] | null
@@ -225,21 +225,21 @@ export interface ReportingCommentsWithDeleted<V extends Values = PgValues> {
   annotation_id: string | null
   /** The service's commentId, unique within its annotation. */
   comment_id: V['bigint']
-  /** As in reporting.comments. */
+  /** The author's userId. */
   author_user_id: string | null
-  /** As in reporting.comments. */
+  /** The author's current name, or the name received with the comment if no other is known. */
   author_name: string | null
-  /** As in reporting.comments. */
+  /** The author's current e-mail address, or the address received with the comment. */
   author_email: string | null
   /** Plain text; of deleted comments the last one received. Null if the service sent none. */
   comment_text: string | null
-  /** As in collab.comments, as last received. */
+  /** Status as received, such as added. The possible values are undocumented. Of deleted comments the last one received. */
   status: string | null
-  /** As in collab.comments, as last received. */
+  /** Type as received, such as text. The possible values are undocumented. Of deleted comments the last one received. */
   type: string | null
-  /** As in reporting.comments; of deleted comments the last one received. */
+  /** The service's lastUpdated (the service's clock): when written or last edited. See written_at. Of deleted comments the last one received. */
   last_updated: V['timestamptz'] | null
-  /** As in reporting.comments. */
+  /** When collab-sync first received the comment. */
   first_seen_at: V['timestamptz']
   /** When a check last found the comment changed or deleted. */
   changed_at: V['timestamptz']
@@ -247,17 +247,17 @@ export interface ReportingCommentsWithDeleted<V extends Values = PgValues> {
   is_deleted: boolean | null
   /** When a check found the comment deleted; null while it is live. */
   deleted_at: V['timestamptz'] | null
-  /** As in reporting.comments. */
+  /** Last successful check of the annotation's comments; null if none. */
   checked_at: V['timestamptz'] | null
-  /** As in reporting.comments. */
+  /** True if the annotation's comments may be out of date. */
   is_stale: boolean | null
-  /** As in reporting.comments. */
+  /** Whether the catalog lists the annotation. */
   in_catalog: boolean | null
-  /** As in reporting.comments. */
+  /** When the comment was written (the service's clock): the field COMMENT_WRITTEN_MEMBER, or else lastUpdated of the first version received, which is too late if the comment had been edited. Null if the service sent neither. */
   written_at: V['timestamptz'] | null
-  /** As in reporting.comments. */
+  /** True if written_at comes from COMMENT_WRITTEN_MEMBER; false if the comment may be older. */
   written_at_is_exact: boolean | null
-  /** As in reporting.comments. */
+  /** Earliest possible writing time: start of the last successful check before the one that first received the comment. Null if written_at is exact, or if there was no such check or it may have missed the comment. */
   written_not_before: V['timestamptz'] | null
 }
 
@@ -373,11 +373,11 @@ export interface ReportingEditsAndDeletions<V extends Values = PgValues> {
   last_updated: V['timestamptz'] | null
   /** Hours between the two lastUpdated values; 0 for a deletion. */
   hours_since_previous: V['numeric'] | null
-  /** As in reporting.comments. */
+  /** Last successful check of the annotation's comments; null if none. */
   checked_at: V['timestamptz'] | null
-  /** As in reporting.comments. */
+  /** True if the annotation's comments may be out of date. */
   is_stale: boolean | null
-  /** As in reporting.comments. */
+  /** Whether the catalog lists the annotation. */
   in_catalog: boolean | null
 }
 
@@ -459,13 +459,13 @@ export interface ReportingNightly<V extends Values = PgValues> {
   begun_at: V['timestamptz'] | null
   /** When the run finished; null until then. */
   ended_at: V['timestamptz'] | null
-  /** As in reporting.runs. Without a run: due, and after NIGHTLY_LATE_AFTER missed, even if an earlier run is still in progress; paused if a user paused the calls before then. The last of the paused nights is made up for when the pause ends. A scheduled run that starts later replaces missed; a manual run does not. */
+  /** queued, running, or the result: succeeded (everything was written), partial (some scopes failed or are held, or whole records were rejected; everything else was written), failed, cancelled. Without a run: due, and after NIGHTLY_LATE_AFTER missed, even if an earlier run is still in progress; paused if a user paused the calls before then. The last of the paused nights is made up for when the pause ends. A scheduled run that starts later replaces missed; a manual run does not. */
   status: string | null
   /** The tables contain everything that happened in the service before this time, when the first batch was claimed. Null unless the run succeeded, and for a run of users only, as with REFRESH_BUDGET. */
   complete_up_to: V['timestamptz'] | null
   /** From begun_at to ended_at, or until now while the run is in progress; null before it began. */
   duration: V['interval'] | null
-  /** As in reporting.runs; null without a run. */
+  /** Calls sent to the service, including retries and failed calls. Updated about every second, also after the run; the last second of a killed worker is missing. Null without a run. */
   calls: V['bigint'] | null
 }
 
@@ -503,13 +503,13 @@ export interface ReportingObservedValues<V extends Values = PgValues> {
   first_seen_at: V['timestamptz'] | null
   /** When a check last received a new version with it. */
   last_new_at: V['timestamptz'] | null
-  /** As in reporting.comment_activity_daily. */
+  /** Least recent successful check of the organization's annotations; null if one has none. */
   checked_at: V['timestamptz'] | null
   /** True if stale_annotations is not 0. */
   is_stale: boolean | null
   /** Whether the catalog lists the organization. */
   in_catalog: boolean | null
-  /** As in reporting.comment_activity_daily. */
+  /** Annotations of the organization in the catalog that may be out of date. */
   stale_annotations: V['bigint'] | null
   /** Comments in annotations that left the catalog. */
   comments_not_in_catalog: V['bigint'] | null
@@ -655,13 +655,13 @@ export interface ReportingStatusTransitions<V extends Values = PgValues> {
   transitions: V['bigint'] | null
   /** Median hours between lastUpdated of the two versions (the service's clock). */
   median_hours: V['numeric'] | null
-  /** As in reporting.comment_activity_daily. */
+  /** Least recent successful check of the organization's annotations; null if one has none. */
   checked_at: V['timestamptz'] | null
   /** True if stale_annotations is not 0. */
   is_stale: boolean | null
   /** Whether the catalog lists the organization. */
   in_catalog: boolean | null
-  /** As in reporting.comment_activity_daily. */
+  /** Annotations of the organization in the catalog that may be out of date. */
   stale_annotations: V['bigint'] | null
   /** Transitions in annotations that left the catalog. */
   transitions_not_in_catalog: V['bigint'] | null
@@ -689,13 +689,13 @@ export interface ReportingThreadSummary<V extends Values = PgValues> {
   hours_to_first_answer: V['numeric'] | null
   /** Hours from last_comment_at to now. */
   hours_since_last_comment: V['numeric'] | null
-  /** As in collab.annotations. */
+  /** When a check last found one of its comments added, changed, deleted or restored. */
   changed_at: V['timestamptz'] | null
-  /** As in reporting.comments. */
+  /** Last successful check of the annotation's comments; null if none. */
   checked_at: V['timestamptz'] | null
-  /** As in reporting.comments. */
+  /** True if the annotation's comments may be out of date. */
   is_stale: boolean | null
-  /** As in reporting.comments. */
+  /** Whether the catalog lists the annotation. */
   in_catalog: boolean | null
   /** The organization's display name; null if none. */
   organization_name: string | null
@@ -709,9 +709,9 @@ export interface ReportingUserDirectory<V extends Values = PgValues> {
   organization_id: string
   /** The service's userId. */
   user_id: string | null
-  /** As in collab.users. */
+  /** Name as last received; null if the service sent none. */
   name: string | null
-  /** As in collab.users. */
+  /** E-mail address as last received; null if the service sent none. */
   email: string | null
   /** Whether the organization's own listing contains the user. Guests and authors may never have been in it. */
   listed: boolean | null
@@ -723,15 +723,15 @@ export interface ReportingUserDirectory<V extends Values = PgValues> {
   document_ids: readonly string[] | null
   /** IDs of these user groups, sorted. */
   organization_user_group_ids: readonly string[] | null
-  /** As in collab.users. */
+  /** When collab-sync first received the user in this organization. */
   first_seen_at: V['timestamptz'] | null
   /** When a check first no longer found the user in the organization's listing; null while or never listed. */
   left_at: V['timestamptz'] | null
-  /** As in collab.users. */
+  /** Last successful check of the organization's own listing; null if none. */
   checked_at: V['timestamptz'] | null
-  /** As in collab.users; for documents and user_groups, see stale_listings. */
+  /** True if the organization's own listing may be out of date. The column stale_listings is about documents and user_groups. */
   is_stale: boolean | null
-  /** As in collab.users. */
+  /** Whether the catalog lists the organization, and its own listing the user. */
   in_catalog: boolean | null
   /** Listings of the organization (its own and those of its documents and user groups) that may be out of date. */
   stale_listings: V['bigint'] | null
@@ -739,9 +739,9 @@ export interface ReportingUserDirectory<V extends Values = PgValues> {
   documents_not_in_catalog: V['bigint'] | null
   /** User groups that left the catalog. */
   user_groups_not_in_catalog: V['bigint'] | null
-  /** As in collab.users; for documents and user groups, see reporting.memberships. */
+  /** Since when the removal from the organization's own listing has been pending approval; null if none is. A changed response restarts it. reporting.memberships has it for documents and user groups. */
   removal_held_since: V['timestamptz'] | null
-  /** As in collab.users. */
+  /** When an operator refused this removal; null if none did. The user stays until the response changes. */
   removal_refused_at: V['timestamptz'] | null
 }
 
@@ -781,13 +781,13 @@ export interface CollabCommentVersions<V extends Values = PgValues> {
   comment_id: V['bigint']
   /** Version number of the comment, from 1. */
   version: number
-  /** As in collab.comments. */
+  /** Plain text; null if the service sent none, as for a voice comment. */
   comment_text: string | null
-  /** As in collab.comments. */
+  /** HTML body as received. It is user input: always escape it. */
   comment_html: string | null
-  /** As in collab.comments. */
+  /** Status as received, such as added. The possible values are undocumented. */
   status: string | null
-  /** As in collab.comments. */
+  /** Type as received, such as text. The possible values are undocumented. */
   type: string | null
   /** The service's lastUpdated (the service's clock). */
   last_updated: V['timestamptz'] | null
@@ -797,11 +797,11 @@ export interface CollabCommentVersions<V extends Values = PgValues> {
   valid_from: V['timestamptz']
   /** When a check first received the next version; null for the current one. */
   valid_to: V['timestamptz'] | null
-  /** As in collab.comments. */
+  /** Last successful check of the annotation's comments; null if none. */
   checked_at: V['timestamptz'] | null
-  /** As in collab.comments. */
+  /** True if the annotation's comments may be out of date. */
   is_stale: boolean | null
-  /** As in collab.comments. */
+  /** Whether the catalog lists the annotation. */
   in_catalog: boolean | null
 }
 
@@ -845,11 +845,11 @@ export interface CollabComments<V extends Values = PgValues> {
   is_stale: boolean | null
   /** Whether the catalog lists the annotation. */
   in_catalog: boolean | null
-  /** As in reporting.comments. */
+  /** When the comment was written (the service's clock): the field COMMENT_WRITTEN_MEMBER, or else lastUpdated of the first version received, which is too late if the comment had been edited. Null if the service sent neither. */
   written_at: V['timestamptz'] | null
-  /** As in reporting.comments. */
+  /** True if written_at comes from COMMENT_WRITTEN_MEMBER; false if the comment may be older. */
   written_at_is_exact: boolean | null
-  /** As in reporting.comments. */
+  /** Earliest possible writing time: start of the last successful check before the one that first received the comment. Null if written_at is exact, or if there was no such check or it may have missed the comment. */
   written_not_before: V['timestamptz'] | null
 }
 
@@ -871,9 +871,9 @@ export interface CollabDocumentUsers<V extends Values = PgValues> {
   is_stale: boolean | null
   /** Whether the catalog lists the document. */
   in_catalog: boolean | null
-  /** As in collab.users, for the document's listing. */
+  /** Since when the removal from the organization's own listing has been pending approval; null if none is. A changed response restarts it. Here the listing is that of the document. */
   removal_held_since: V['timestamptz'] | null
-  /** As in collab.users, for the document's listing. */
+  /** When an operator refused this removal; null if none did. The user stays until the response changes. Here the listing is that of the document. */
   removal_refused_at: V['timestamptz'] | null
 }
 
@@ -933,9 +933,9 @@ export interface CollabUserGroupMembers<V extends Values = PgValues> {
   is_stale: boolean | null
   /** Whether the catalog lists the group. */
   in_catalog: boolean | null
-  /** As in collab.users, for the group's listing. */
+  /** Since when the removal from the organization's own listing has been pending approval; null if none is. A changed response restarts it. Here the listing is that of the user group. */
   removal_held_since: V['timestamptz'] | null
-  /** As in collab.users, for the group's listing. */
+  /** When an operator refused this removal; null if none did. The user stays until the response changes. Here the listing is that of the user group. */
   removal_refused_at: V['timestamptz'] | null
 }
 
@@ -981,11 +981,11 @@ export interface CollabUserVersions<V extends Values = PgValues> {
   valid_from: V['timestamptz'] | null
   /** When a check first received the next version; null for the current one. */
   valid_to: V['timestamptz'] | null
-  /** As in collab.users. */
+  /** Last successful check of the organization's own listing; null if none. */
   checked_at: V['timestamptz'] | null
-  /** As in collab.users. */
+  /** True if the organization's own listing may be out of date. */
   is_stale: boolean | null
-  /** As in collab.users. */
+  /** Whether the catalog lists the organization, and its own listing the user. */
   in_catalog: boolean | null
 }
 
