@@ -13,7 +13,7 @@ from (
       or coalesce(true in (/* people of a comment: lower(c.{person}_email) = any($4) */
         lower(c.author_email) = any($4) /* end */), false)
       or (c.addresses ~ '[ <%\\]' or octet_length(c.addresses) > char_length(c.addresses)) and c.addresses ~* any($3)
-      or (coalesce(position($2 in c.words) > 0, false) or c.words ~ '[@＠﹫%\\]|hmac:') and c.words ~* any($3)
+      or (coalesce(position($2 in c.words) > 0, false) or c.words ~ '[@＠﹫\\]|%[0-9a-fA-F]{2}|hmac:') and c.words ~* any($3)
       or num_nonnulls(/* comment columns of the author: c.{column} */ c.comment_text, c.comment_html, c.author_user_id,
         c.author_name, c.author_email /* end */) = 0
         and exists (select from collab_store.comment_versions v

@@ -50,7 +50,7 @@ with texts as (
 )
 select relation,
   format($$select tid, length(words) as units from (select ctid::text as tid, concat_ws(E'\n', %s) as words from %s where %s) t
-    where (words ~ '[@＠﹫%%\\]|hmac:' or position($3 in words) > 0) and words ~* any($1::text[])$$,
+    where (words ~ '[@＠﹫\\]|%%[0-9a-fA-F]{2}|hmac:' or position($3 in words) > 0) and words ~* any($1::text[])$$,
     string_agg(name || '::text', ', '), relation,
     case when $1 then min(is_of_organization) else '$2::int[] is null' end) as find,
   format('select ctid::text as tid, jsonb_build_object(%s)::text as texts from %s where ctid = any($1::tid[]) for update skip locked',
