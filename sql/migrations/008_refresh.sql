@@ -71,7 +71,7 @@ comment on column sync.refresh_pages.page_id is 'Internal number, assigned when 
 comment on column sync.refresh_pages.class is 'As in refresh_passes.';
 comment on column sync.refresh_pages.pass is 'Pass of the page.';
 comment on column sync.refresh_pages.pass_started_at is 'When that pass began.';
-comment on column sync.refresh_pages.pass_snapshot is 'The snapshot of its pass.';
+comment on column sync.refresh_pages.pass_snapshot is 'Oldest open transaction when its pass began.';
 comment on column sync.refresh_pages.from_active_at is 'Start of its range of threads, exclusive; latest change first.';
 comment on column sync.refresh_pages.from_key is 'Key at the start of the range.';
 comment on column sync.refresh_pages.to_active_at is 'End of its range of threads, inclusive.';
