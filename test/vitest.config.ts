@@ -16,7 +16,7 @@ export default defineConfig({
     reporters: ['default', 'test/helpers/skipped-tests.ts'],
     pool: 'forks',
     maxWorkers: Math.min(4, availableParallelism()),
-    // Half of what files compute was loading the same modules again for each. What they keep there is for all files.
+    // Modules are loaded once for all files of a process, and so is their state (docs/decisions/2026-11-22-tests-by-cpu.md).
     isolate: false,
     // Ends a test that hangs. `until` gives up before, and says what it saw.
     testTimeout: 120_000,

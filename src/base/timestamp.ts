@@ -1,8 +1,8 @@
 import { isObject } from './json.ts'
 
 /**
- * What the document shows, and `Date.prototype.toISOString` writes: such a text needs no copy in `rest`. Of a day that is in
- * every year, so that it is known without a Date, whose making and writing was a tenth of what reading a comment costs.
+ * What the document shows, and `Date.prototype.toISOString` writes: such a text needs no copy in `rest`. Only days that every
+ * year has, so that no Date is needed to check the text (docs/decisions/2026-11-29-cpu-of-a-call.md).
  */
 const USUAL =
   /^(?!0000)\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|02-(?:0[1-9]|1\d|2[0-8]))T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/

@@ -84,7 +84,7 @@ async function createDatabase(
   }
 }
 
-/** A third of the work of a copy through the WAL, which PostgreSQL takes since 15. */
+/** Cheaper than a copy through the WAL, the default since PostgreSQL 15 (docs/decisions/2026-11-22-tests-by-cpu.md). */
 async function fileCopy(server: pg.Client): Promise<string> {
   const { rows } = await server.query(
     "select current_setting('server_version_num')::int as version",

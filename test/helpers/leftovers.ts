@@ -17,7 +17,7 @@ import { until } from './until.ts'
 /** First half of the advisory lock of a run; the second is its id. */
 const LOCK_CLASS = 0x63735f74
 const FOLDER = /^collab-sync-test-(\d+)-(.+)$/
-/** A file system in memory. A database is a thousand files, and on a disk to make and remove them is half of all work. */
+/** A file system in memory, because a database is a thousand files (docs/decisions/2026-11-22-tests-by-cpu.md). */
 const MEMORY = '/dev/shm'
 /** A guess: what a run holds there was not measured. */
 const ROOM_BYTES = 3e9

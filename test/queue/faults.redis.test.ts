@@ -121,7 +121,7 @@ describe.skipIf(!redisUrl())('a worker of the queue', () => {
     await until('the job is done', () => full.done.length > 0)
     await until('the worker has no problem', async () => (await full.worker.problem()) === null)
     expect(full.messages()).toEqual(['queue worker fails', 'queue worker works again'])
-    // BullMQ alone tries 8,000 times a second.
+    // BullMQ alone retries at once (docs/decisions/2026-11-21-postgresql-queue-or-redis.md).
     expect(full.lines[1]?.times).toBeLessThan(50)
     expect([done, lines, messages()]).toEqual([[], [], []])
   })

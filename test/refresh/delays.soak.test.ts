@@ -7,7 +7,7 @@ const DAYS = 8
 const PROMISE_S = 3 * DAY
 /** One call a day for each annotation, in turn, finds a change after this time in the mean. */
 const IN_TURN_S = DAY / 2
-/** A made-up world: enough to see a mistake. docs/decisions has what was measured with larger ones. */
+/** A made-up world, large enough to show a mistake. docs/decisions/2026-11-23-continuous-refresh.md has figures of larger ones. */
 const WORLD = { annotations: 3_000, days: DAYS, seed: 1 }
 
 const OPTIONS = {

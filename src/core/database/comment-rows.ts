@@ -71,7 +71,7 @@ const EACH_SPECIAL = new RegExp(SPECIAL, 'g')
 
 function fieldOf(text: string | null): string {
   if (text === null) return '\\N'
-  // Few texts need an escape, and a search costs a third of a replacement that finds nothing.
+  // Few texts need an escape, and a search is cheaper (docs/decisions/2026-11-26-comments-by-text-copy.md).
   if (!SPECIAL.test(text)) return text
   return text.replace(EACH_SPECIAL, (special) => ESCAPES[special] as string)
 }

@@ -22,8 +22,8 @@ const OPEN_MORE_MS = 100
 
 /**
  * Opens a pool. It connects with the first query, and opens another connection, one at a time, only if a caller has waited
- * for one for a tenth of a second: a session costs PostgreSQL as much as hundreds of small statements. The loss of a
- * connection never ends the process: the query on it fails, and an idle one is replaced.
+ * for `OPEN_MORE_MS` (docs/decisions/2026-11-25-sessions.md). The loss of a connection never ends the process: the query on it
+ * fails, and an idle one is replaced.
  * `bigint` comes as a number (our counts, and the service's ids up to 2^53 - 1), and a query that
  * returns a larger one fails rather than round it. `timestamptz` comes as a Date, `-infinity` as the
  * number -Infinity.

@@ -52,7 +52,7 @@ const STALLED_CHECK_MS = 5_000
 /** The queue gives up a job whose worker died so often; then the recovery of lost items and the item's attempts decide. */
 const STALLS_MAX = 5
 const BACKOFF_MAX_MS = 30_000
-/** Pauses after an error of the queue, doubled with each: BullMQ alone would try again at once, 8,000 times a second. */
+/** Pauses after an error of the queue, doubled with each: BullMQ retries at once (docs/decisions/2026-11-21-postgresql-queue-or-redis.md). */
 const PAUSE_MIN_MS = 500
 const PAUSE_MAX_MS = 5_000
 const PROBE_MS = 2_000

@@ -4,11 +4,7 @@ import * as rateLimit from '../database/statements/rate-limit.ts'
 import { MAX_PAUSE_MS, maxAheadMs } from './limiter.ts'
 import type { RateLimitStore } from './limiter.ts'
 
-/*
- * GCRA by the clock of the store. rate-limiter-flexible does not fit: its window on Redis starts with its first call and lasts
- * whole seconds, so that a sliding second can hold twice the limit; on PostgreSQL it compares the clocks of machines; it has no
- * pause.
- */
+/* GCRA by the clock of the store. Why it is our own: docs/decisions/2026-11-21-own-rate-limiter.md. */
 
 /** The rate of all processes that share one PostgreSQL, in one row of `sync.rate_limit_slots`. @param on closed by the caller */
 export function postgresStore(on: On, name: string): RateLimitStore {

@@ -124,8 +124,8 @@ export class Requests {
 const LARGE_BODY_BYTES = 1_000_000
 
 /**
- * Handles one request and its response. A handler of our own instead of `request`: that takes 13 µs more CPU a call (20 to 33,
- * measured), and does not say whether the request went out, by which a wrong address is known from a service that fails.
+ * Handles one request and its response. A handler of our own, because `request` does not report whether the request was sent,
+ * which distinguishes a wrong address from a service that fails, and takes more CPU (docs/decisions/2026-11-29-cpu-of-a-call.md).
  */
 export function receive(
   { origin, timeoutMs, maxBodyBytes }: RequestLimits,

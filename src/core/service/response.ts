@@ -71,8 +71,8 @@ let bytesLeft = 0
 
 /**
  * Waits until a body of so many bytes may be read. Reading blocks the event loop: of bodies that arrive together, about 32 kB
- * are read in one of its ticks, so that sockets are served in between and new calls start. Without it a first load made three
- * quarters of the calls a second, at a tenth more CPU a call (measured).
+ * are read in one of its ticks, so that sockets are served in between and new calls start
+ * (docs/decisions/2026-11-29-cpu-of-a-call.md).
  */
 export function readingTick(bytes: number): Promise<void> {
   if (bytesLeft <= 0) {
@@ -158,8 +158,8 @@ const SCRIPT_GUARDS = [")]}'", 'while(1);', 'for(;;);']
 const TRANSCODE_MAX_BYTES = 1024 * 1024
 
 /**
- * The text of a body. Of ASCII, Latin-1 makes the same text in no time; of other UTF-8, transcoding to UTF-16 takes less than
- * half of what decoding does.
+ * The text of a body, in the cheapest way (docs/decisions/2026-11-29-cpu-of-a-call.md): ASCII as Latin-1, which is the same
+ * text, other UTF-8 by transcoding to UTF-16.
  * @throws where it is not UTF-8
  */
 function decode(body: Buffer): string {

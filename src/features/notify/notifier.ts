@@ -236,7 +236,7 @@ function pauseAfter(attempts: number): number {
 const CHECK_MS = 10_000
 /** The least time between two checks of all processes together. */
 const SECONDS_BETWEEN = 5
-/** That time after a slow check: checks take a 600th of the time. With ten million annotations, one takes 0.1 s. */
+/** That time after a slow check (docs/decisions/2026-11-21-told-once.md). */
 const SECONDS_BETWEEN_MAX = 60
 const SECONDS_BETWEEN_OF_MS = 0.6
 

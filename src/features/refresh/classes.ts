@@ -6,9 +6,9 @@ import { BATCH_SCOPES } from '../../core/run/claim.ts'
  * that is furthest behind is polled next.
  *
  * The mean time from a change to the poll that sees it is least where polls are in proportion to the square root of the rate of
- * change (minimise the sum of rate / (2 x polls) under a fixed sum of polls). A thread that was quiet for x changes about 0.1 to
- * 0.3 times in x, so one that was quiet four times as long is polled half as often. What the polls of each class find corrects
- * that (docs/decisions/2026-11-23-continuous-refresh.md).
+ * change (minimise the sum of rate / (2 x polls) under a fixed sum of polls). A thread that was quiet four times as long is
+ * assumed to change a quarter as often, so it is polled half as often. What the polls of each class find corrects that
+ * (docs/decisions/2026-11-23-continuous-refresh.md).
  */
 
 /** Classes 0 to 6 by quiet time. Class 7 is the whole catalog, these threads included, batch by batch. */

@@ -104,9 +104,10 @@ export async function writeResults(
 }
 
 /**
- * Notes when the scopes were checked well, and which are failing. One row a batch stores it for all of them (docs/decisions);
- * only scopes that differ from their batch have a time of their own. A good response about a part of a scope ends a failure, and
- * is no check of the whole. Everything that ends a failure passes here, so that its rows in sync.failures are resolved here.
+ * Notes when the scopes were last checked successfully, and which are failing. One row a batch stores it for all of them
+ * (docs/decisions/2026-11-21-batches.md); only scopes that differ from their batch have a time of their own. A valid response
+ * about a part of a scope ends a failure, and is no check of the whole. Everything that ends a failure passes here, so that its
+ * rows in sync.failures are resolved here.
  */
 async function noteChecks(
   client: Client,

@@ -2,14 +2,11 @@ import { Semaphore } from '../../service/memory.ts'
 import type { Priority } from '../../service/wait-line.ts'
 
 /**
- * Scopes in progress at a time, for each call that may be in flight. With eight instead of two, responses survived into the old
- * generation of the heap, and a call took a sixth more CPU (measured).
+ * Scopes in progress at a time, for each call that may be in flight. With more, responses survive into the old generation of the
+ * heap (docs/decisions/2026-11-22-two-scopes-a-call.md).
  */
 const SCOPES_A_CALL = 2
-/**
- * Units that a scope takes until its first try fails. Then it keeps one, so that others begin while it waits
- * (docs/decisions/2026-11-26-size-of-the-core.md).
- */
+/** Units that a scope takes until its first try fails. Then it keeps one, so that others begin while it waits. */
 const FIRST_TRY = 4
 
 /**

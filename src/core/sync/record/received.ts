@@ -106,7 +106,10 @@ export class Received {
 /** A number of more digits than every double has, or of an exponent that may be beyond all of them; within a text it may be none. */
 const LONG_NUMBER = /[[:,]\s*-?\d(?:[\d.]{15}|[\d.]*e[+-]?\d{3})/i
 
-/** Matches wherever LONG_NUMBER does, in a quarter of its time: written out, V8 can skip parts of a text that hold none. */
+/**
+ * Matches wherever LONG_NUMBER does, and faster: written out, V8 can skip parts of a text that hold none
+ * (docs/decisions/2026-11-29-cpu-of-a-call.md).
+ */
 const MAYBE_LONG_NUMBER = /[\d.]{3}[\d.]{3}[\d.]{2}[\d.]{8}|[\d.]e[+-]?\d{3}/i
 
 /** The text of a record, as its object is redacted; numbers keep every digit. */

@@ -22,7 +22,7 @@ const NEAR = '[^[:space:]",]*'
 
 /**
  * Case-insensitive regular expressions of PostgreSQL for every text that may contain the id or an address. They match more than
- * that: redact.ts and redact-text.ts decide. One expression for all would take twice the time.
+ * that: redact.ts and redact-text.ts decide (docs/decisions/2026-11-27-erasure-rule.md).
  */
 function patternsOf(userId: string | null, emails: readonly string[]): string[] {
   const plain = [
