@@ -1,7 +1,7 @@
 -- Up Migration
 -- Comments as of the last check, and their superseded versions. Fixed-width columns come first, to avoid padding.
 -- There is no foreign key to annotations: its check and row lock would make every insert about a fifth slower, and
--- the key can only come from the claimed scope (docs/decisions).
+-- the key can only come from the claimed scope (docs/decisions/2026-11-21-no-foreign-key-from-comments.md).
 -- The writing time of a comment is the field named by COMMENT_WRITTEN_MEMBER, otherwise lastUpdated of the first
 -- version received. Everything about writing uses it, so that edits do not move comments.
 -- If only the current lastUpdated is known, written_at and first_updated are null: without that field, a first load
@@ -49,7 +49,7 @@ create index comments_delay on collab_store.comments (day) where not_before is n
 -- nothing. comments_changed finds edited comments.
 create index comments_noticed on collab_store.comments using brin (version_at) with (pages_per_range = 64, autosummarize = on)
   where version = 1;
--- Activity by day and week is counted from this index alone (docs/decisions), an organization's in the order of its
+-- Activity by day and week is counted from this index alone (docs/decisions/2026-11-21-activity-from-one-index.md), an organization's in the order of its
 -- days. It also leads from an organization to all of its comments.
 create index comments_activity on collab_store.comments (organization_key, day, author_user_id, annotation_key)
   include (deleted_at);
@@ -60,7 +60,7 @@ comment on column collab_store.comments.first_seen_at is 'When collab-sync first
 comment on column collab_store.comments.changed_at is 'When a check last changed this row.';
 comment on column collab_store.comments.version_at is 'When a check first received the current version, as first_seen_at.';
 comment on column collab_store.comments.deleted_at is 'When the service returned null for the comment''s ID; null while it is live.';
-comment on column collab_store.comments.organization_key is 'The organization of the document. Stored here so that reports can count by it without reading the catalog (docs/decisions).';
+comment on column collab_store.comments.organization_key is 'The organization of the document. Stored here so that reports can count by it without reading the catalog.';
 comment on column collab_store.comments.annotation_key is 'The annotation that was fetched.';
 comment on column collab_store.comments.version is 'Number of the current version, from 1. comment_versions has the earlier ones.';
 comment on column collab_store.comments.day is 'Day in REPORT_TZ of the writing time (collab.comments.written_at).';

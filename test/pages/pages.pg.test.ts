@@ -134,7 +134,7 @@ test('a character that reverses the order of letters is an escape in texts, and 
 test('an organization is synced after a question, once, and its run is cancelled', async () => {
   const question = await questionOf('sync', { organizationId: whole })
   expect(wordsOf(question)).toMatch(/Sync now\? Scope: organization .* A run requests \d+ scopes, /)
-  expect(wordsOf(question)).toContain('that it has claimed already are fetched again.')
+  expect(wordsOf(question)).toContain('What it fetches already is fetched again.')
   const done = await question.confirm()
   expect(done.status).toBe(303)
   const address = String(done.headers['location'])

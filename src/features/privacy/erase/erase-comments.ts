@@ -16,8 +16,8 @@ const COMMENTS_A_CHUNK = 500
 
 /**
  * Empties a person's comments and their history, and removes the person from comments of other users. Each chunk locks
- * its batches as commits do, and nothing else that a commit waits for. An author's comments are in many batches: with one
- * transaction for each batch, an erasure took 1.6 times the CPU.
+ * its batches as commits do, and nothing else that a commit waits for. docs/decisions/2026-11-27-erasure-rule.md says why
+ * a chunk has several batches.
  * @returns how many comments of other users contain the person's name
  */
 export async function eraseComments(
