@@ -61,7 +61,7 @@ values (decode(replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', 
 
 -- The feed of changes. Each statement that changes what a view of schema collab shows adds one packed row per kind of
 -- change, with keys only. Triggers do this, so that no writer can omit it; unchanged rows are excluded
--- (docs/decisions).
+-- (docs/decisions/2026-11-23-feed-of-changes.md).
 
 -- The log identifies people by a keyed hash of their ID, which may stay when a person is erased.
 create function collab_store.person_of(salt bytea, user_id text) returns uuid

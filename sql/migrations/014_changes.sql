@@ -194,7 +194,7 @@ $$;
 comment on function collab_store.feed_identity() is 'Identifies the feed of changes by server, timeline (which changes after a restore or promotion of a standby) and database.';
 
 -- The feed of changes waits only for transactions of its own database. Otherwise a forgotten transaction in another
--- database of the server would hold back the feed and the passes of refresh (docs/decisions).
+-- database of the server would hold back the feed and the passes of refresh (docs/decisions/2026-11-25-feed-horizon.md).
 create function collab_store.feed_horizon(snapshot pg_snapshot) returns xid8
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp

@@ -43,7 +43,14 @@ describe.skipIf(MISSING.includes('Chromium')).each([1280, 390])(
       edited = addComment(world, place, { text: 'the old words', from: PERSON })
       deleted = addComment(world, place, { text: 'soon gone' })
       await live.importCatalog()
-      await live.run({ trigger: 'schedule' })
+      const first = await live.run({ trigger: 'schedule' })
+      await live.rows(
+        `update sync.runs set requested_at = requested_at - interval '1 day' where run_id = $1`,
+        first.run_id,
+      )
+      await live.rows(
+        `insert into sync.nightly_due select now() - n * interval '1 day' from generate_series(0, 29) n`,
+      )
       edit(world, place, edited, { text: 'the new words' })
       deleteComment(world, place, deleted)
       live.standIn.setFaults([
@@ -96,7 +103,7 @@ describe.skipIf(MISSING.includes('Chromium')).each([1280, 390])(
       expect(await main().innerText()).toMatch(/user-/)
       await click(main().getByRole('button', { name: /^Refuse all/ }))
       await page.getByLabel('Reason').fill('a fault of theirs')
-      await click(main().getByRole('button', { name: /^Refuse/ }))
+      await click(main().getByRole('button', { name: /^Keep/ }))
       await page.getByText('No removal is held.').waitFor()
       expect(clicks).toBe(3)
     })
