@@ -98,6 +98,7 @@ export function dictionaryMarkdown({ schemas, relations, functions }: Dictionary
     return [
       `## Schema \`${name}\``,
       comment ?? '',
+      ...(name === 'collab' ? [drawing(own)] : []),
       ...own.map(relationSection),
       ...ownFunctions.map(
         (each) =>
@@ -106,6 +107,49 @@ export function dictionaryMarkdown({ schemas, relations, functions }: Dictionary
     ].join('\n\n')
   })
   return `${[INTRODUCTION, ...parts].join('\n\n')}\n`
+}
+
+/** The relations of a schema with their keys, and what they join by. */
+function drawing(relations: readonly Relation[]): string {
+  return [
+    'Keys, and the columns by which the views join:',
+    '```mermaid',
+    'erDiagram',
+    ...relations.flatMap(({ name, key, columns }) => [
+      `  ${name} {`,
+      ...key.map((of) => {
+        const type = columns.find((column) => column.name === of)?.type ?? ''
+        return `    ${shortType(type)} ${of} PK`
+      }),
+      '  }',
+    ]),
+    ...relations.flatMap((of) =>
+      joinsOf(of, relations)
+        .filter(isWidest)
+        .map(({ to, columns }) => `  ${to} ||--o{ ${of.name} : "${columns.join(', ')}"`),
+    ),
+    '```',
+  ]
+    .join('\n')
+    .replace(':\n```', ':\n\n```')
+}
+
+/** The relations whose key a relation contains: the user of `author_user_id` is a user too. */
+function joinsOf(of: Relation, relations: readonly Relation[]) {
+  const own = of.columns.map(({ name }) => name)
+  const nameOf = (column: string, to: string) =>
+    own.includes(column)
+      ? column
+      : own.find((name) => to === 'users' && name.endsWith(`_${column}`))
+  return relations.flatMap(({ name: to, key }) => {
+    const columns = key.flatMap((column) => nameOf(column, to) ?? [])
+    const isParent = to !== of.name && columns.length === key.length && !isSame(key, of.key)
+    return isParent ? [{ to, columns }] : []
+  })
+}
+
+function isSame(one: readonly string[], other: readonly string[]): boolean {
+  return one.join() === other.join()
 }
 
 const INTRODUCTION = `# Dictionary
@@ -138,7 +182,11 @@ function relationSection(relation: Relation): string {
 }
 
 /** False if another reference contains all of its columns, as a reference to an annotation contains that to its document. */
-function isWidest({ columns }: Reference, _: number, all: readonly Reference[]): boolean {
+function isWidest<Of extends Pick<Reference, 'columns'>>(
+  { columns }: Of,
+  _: number,
+  all: readonly Of[],
+): boolean {
   return !all.some(
     (other) =>
       other.columns.length > columns.length &&
