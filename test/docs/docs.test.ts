@@ -4,8 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { createProgram } from '../../src/cli/program.ts'
 import { FIRST_STEPS } from '../../src/cli/help.ts'
 import { ATTENTION_KINDS } from '../../src/schemas/attention.ts'
-import type { Settings } from '../../src/settings/table.ts'
-import { SETTING_LIST, sharedSettings } from '../../src/settings/table.ts'
+import { SETTING_LIST } from '../../src/settings/table.ts'
 
 /** What the documents name is there: tests, files, commands, settings. */
 
@@ -30,42 +29,6 @@ const PAGES = [
 const SETTING = /\b(?:COLLAB|SYNC|CATALOG|QUEUE|DATABASE|REDIS)_[A-Z_]*[A-Z]\b/g
 const settings = SETTING_LIST.map(({ setting }) => setting.name)
 
-describe('docs/FAILURES.md', () => {
-  const [entries, limits] = entriesAndLimits(read('docs/FAILURES.md'))
-
-  test('says in each entry what happens, what is seen, what to do, and which test proves it', () => {
-    expect(entries.length).toBeGreaterThan(25)
-    const fields = [
-      /^- \*\*Handling:\*\* \S/m,
-      /^- \*\*Symptoms:\*\* \S/m,
-      /^- \*\*Action:\*\* \S/m,
-    ]
-    const wanted = [...fields, /^- \*\*Tests:\*\* `test\/\S+\.test\.ts`/m]
-    const gaps = entries.filter((entry) => wanted.some((field) => !field.test(entry)))
-    expect(gaps.map((entry) => entry.split('\n')[0])).toEqual([])
-  })
-
-  test('says for each limit which test proves it', () => {
-    expect(limits.length).toBeGreaterThan(10)
-    expect(limits.filter((limit) => !/ Tests: `test\/\S+\.test\.ts`/.test(limit))).toEqual([])
-  })
-
-  test('names each setting that workers share in the entry of what happens if its values differ', () => {
-    const namesIn = (heading: string): string[] => {
-      const entry = entries.find((text) => text.startsWith(heading)) ?? ''
-      return [...(/Handling:.*/.exec(entry)?.[0] ?? '').matchAll(/`([A-Z_]+)`/g)].map(
-        ([, name = '']) => name,
-      )
-    }
-    const stored = namesIn('A process has another value of a setting that `migrate` stored')
-    const shared = Object.keys(sharedSettings({} as Settings))
-    expect(stored).toContain('REFRESH_BUDGET')
-    expect(namesIn('Live workers have different values of other settings').toSorted()).toEqual(
-      shared.filter((name) => name !== 'SYNC_RATE_LIMIT' && !stored.includes(name)).toSorted(),
-    )
-  })
-})
-
 test('docs/OPERATING.md leaves measured figures to docs/PERFORMANCE.md', () => {
   const sizing = read('docs/OPERATING.md').split('## Sizing')[1]!.split('\n## ')[0]!
   const rows = sizing.match(/^\| (?:CPU|memory|PostgreSQL, disk) +\|.*/gm) ?? []
@@ -81,16 +44,6 @@ test('`erase --help` and docs/PRIVACY.md name the same spellings of an address',
     expect(kind.description()).toContain(`Addresses are erased in all texts, ${spellings};`)
   expect(erase?.commands).toHaveLength(2)
 })
-
-/** An entry is a heading with its list; a limit is an item of the section with that name. */
-function entriesAndLimits(page: string): [entries: string[], limits: string[]] {
-  const sections = page.split(/^## /m)
-  const limits = sections.find((section) => section.startsWith('Limits\n')) ?? ''
-  return [
-    sections.flatMap((section) => section.split(/^### /m).slice(1)),
-    limits.split('\n').filter((line) => line.startsWith('- ')),
-  ]
-}
 
 /** The anchor that GitHub gives a heading. */
 function anchorOf(heading: string): string {

@@ -3,6 +3,7 @@ import { jobs } from '../../jobs/index.ts'
 import { startRun } from '../../src/core/run/start.ts'
 import { startWorker } from '../../src/worker/worker.ts'
 import { openLive, settled } from '../helpers/live.ts'
+import { until } from '../helpers/until.ts'
 
 /** Rows of docs/FAILURES.md that are proved nowhere else. */
 
@@ -40,4 +41,35 @@ test('a batch that takes worker after worker down is given up: everything else i
     status: 'succeeded',
     annotations_done: annotations,
   })
+})
+
+test('while the disk of PostgreSQL is full, a run waits; it continues when there is space', async () => {
+  const [, organizationId = ''] = live.world.organizationIds()
+  const { pool } = live.database
+  // What PostgreSQL reports for a table that it cannot extend.
+  await pool.query(`
+    create function full_disk() returns trigger language plpgsql as $$ begin
+      raise 'could not extend file: No space left on device' using errcode = 'disk_full';
+    end $$;
+    create trigger full_disk before insert on collab_store.comments execute function full_disk()`)
+  const app = await live.openApp()
+  const scope = { organizationIds: [organizationId] }
+  const { runId, items } = await startRun(app.sync, { trigger: 'cli', scope, requestKey: null })
+  const worker = await startWorker(app, jobs, { keepsSchedule: false })
+  try {
+    await app.deliver(items)
+    await until('a batch has been tried twice', async () => {
+      const tried = `select 1 from sync.run_items where run_id = $1 and state = 'pending' and attempts > 1`
+      return (await pool.query(tried, [runId])).rows.length > 0
+    })
+    const running = await pool.query('select status from sync.runs where run_id = $1', [runId])
+    expect(running.rows).toEqual([{ status: 'running' }])
+    await pool.query('drop function full_disk() cascade')
+    expect(await settled(live.database, runId)).toMatchObject({
+      status: 'succeeded',
+      scopes_failed: 0,
+    })
+  } finally {
+    await worker.stop()
+  }
 })
