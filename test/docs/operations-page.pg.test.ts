@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { bodyFor } from '../../src/features/notify/message.ts'
 import type { Notification } from '../../src/features/notify/notification.ts'
+import { ATTENTION, TYPES } from '../../src/schemas/notification-type.ts'
 import { createTestDatabase } from '../helpers/database.ts'
 import { openLive } from '../helpers/live.ts'
 import { unlistened } from '../http/served.ts'
@@ -43,6 +44,16 @@ describe('the samples of a notification', () => {
     content.body.length = 1
     expect(whole).toEqual(teams)
   })
+})
+
+test('each type of notification is named, with the kind of problem that it reports', () => {
+  const section = sectionOf('Notifications')
+  expect(TYPES.filter((type) => !section.includes(`\`${type}\``))).toEqual([])
+  for (const [kind, types] of Object.entries(ATTENTION)) {
+    const row = section.split('\n').find((line) => line.startsWith(`| \`${kind}\``)) ?? ''
+    const named = [...row.matchAll(/(?<=\| )`([a-z]+\.[a-z]+)`/g)].map(([, type]) => type)
+    expect([kind, named]).toEqual([kind, [...types]])
+  }
 })
 
 test('the table of rights names each part of /v1', async () => {
