@@ -1,3 +1,4 @@
+import { internalOrganizationId, moreFields } from './more-fields.ts'
 import { emoji, languages } from './phrases.ts'
 import type { Language } from './phrases.ts'
 import {
@@ -29,6 +30,8 @@ export interface CommentsPlan extends PeoplePlan {
   nowMs: number
   commentsPerAnnotation: number
   skew: boolean
+  /** Default: false. */
+  moreFields?: boolean
 }
 
 /** Indices of an annotation and its parents, from 0. */
@@ -59,6 +62,12 @@ export function generatedComments(plan: CommentsPlan, spot: Spot): Comment[] {
     const atMs = startMs + (spanMs * (index + random.next())) / count
     const comment = generatedComment(random, Math.floor(atMs), index)
     comment.from = author(plan, spot, authors, random)
+    if (plan.moreFields) {
+      const path = [organization, document, annotation, index] as const
+      const { lastUpdated } = comment
+      Object.assign(comment, moreFields(plan, { path, members: authors, lastUpdated }))
+      comment.from['organizationId'] = internalOrganizationId(plan, organization)
+    }
     comments.push(comment)
   }
   const last = comments.at(-1)

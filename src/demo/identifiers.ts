@@ -35,7 +35,18 @@ const BEGINNINGS: Record<Noun, readonly string[]> = {
   ghost: ['former-'],
 }
 
-export function idOf(noun: Noun, index: number): string {
+/** `any`: identifiers and names of people with all characters that a sync must handle. `plain`: easy to read and type. */
+export type Names = 'any' | 'plain'
+
+/** The first plain identifiers of each kind; the others are their kind and index. */
+const PLAIN: Partial<Record<Noun, readonly string[]>> = {
+  organization: ['acme', 'birch', 'cedar', 'delta', 'ember', 'fjord', 'grove', 'harbor'],
+  document: ['contract', 'budget', 'plan', 'report', 'handbook', 'roadmap', 'offer', 'invoice'],
+  group: ['sales', 'legal', 'design'],
+}
+
+export function idOf(noun: Noun, index: number, names: Names = 'any'): string {
   const own = BEGINNINGS[noun]
+  if (names === 'plain') return PLAIN[noun]?.[index] ?? `${own[0]}${index}`
   return `${own[index % own.length]}${index}`
 }

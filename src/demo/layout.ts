@@ -1,6 +1,6 @@
 import type { Comment, Spot } from './comments.ts'
 import { idOf } from './identifiers.ts'
-import type { Noun } from './identifiers.ts'
+import type { Names, Noun } from './identifiers.ts'
 import {
   generatedDocumentUserIds,
   generatedGroupMemberIds,
@@ -21,6 +21,10 @@ export interface WorldOptions {
   now?: Date
   /** True (default): the numbers above are means. False: each parent has exactly that many. */
   skew?: boolean
+  /** Default: any. */
+  names?: Names
+  /** True: comments have more of the fields that docs/SERVICE.md does not name (docs/MORE_FIELDS.md). */
+  moreFields?: boolean
 }
 
 /** The full name of an annotation. */
@@ -60,6 +64,10 @@ export interface Organization {
 /** The organizations of a world with their people, documents and annotations. */
 export function layOut(options: WorldOptions): ReadonlyMap<string, Organization> {
   const { organizations, documentsPerOrganization, annotationsPerDocument, skew = true } = options
+  const byId = <T>(noun: Noun, count: number, make: (index: number, id: string) => T) => {
+    const ids = Array.from({ length: count }, (_, index) => idOf(noun, index, options.names))
+    return new Map(ids.map((id, index) => [id, make(index, id)]))
+  }
   const part = (mean: number, parts: number, index: number) =>
     skew ? share(mean * parts, parts, index) : mean
   return byId('organization', organizations, (organization, organizationId) => {
@@ -86,11 +94,6 @@ export function layOut(options: WorldOptions): ReadonlyMap<string, Organization>
       })),
     }
   })
-}
-
-function byId<T>(noun: Noun, count: number, make: (index: number, id: string) => T) {
-  const ids = Array.from({ length: count }, (_, index) => idOf(noun, index))
-  return new Map(ids.map((id, index) => [id, make(index, id)]))
 }
 
 /**

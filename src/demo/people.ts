@@ -1,4 +1,5 @@
 import { idOf } from './identifiers.ts'
+import type { Names } from './identifiers.ts'
 import { languages } from './phrases.ts'
 import { Random, seedOf } from './random.ts'
 
@@ -14,6 +15,8 @@ export interface User {
 export interface PeoplePlan {
   seed: number
   usersPerOrganization: number
+  /** Default: any. */
+  names?: Names
 }
 
 // A number for each kind separates the random streams of kinds with equal indices.
@@ -26,7 +29,8 @@ const GHOST = -0x7fffffff
 /** User number `index` of an organization, as in its listing. */
 export function generatedUser(plan: PeoplePlan, organization: number, index: number): User {
   const random = new Random(seedOf(plan.seed, USER, organization, index))
-  const user = person(random, idOf('user', index), `user${index}@org${organization}.example`)
+  const email = `user${index}@${domainOf(plan, organization)}`
+  const user = person(plan, random, idOf('user', index, plan.names), email)
   // Every organization has one without an e-mail address and, if large, one without a name.
   if (index % 17 === 2) delete user.email
   if (index % 41 === 40) delete user.name
@@ -38,13 +42,15 @@ export function generatedUser(plan: PeoplePlan, organization: number, index: num
 /** The guest of a document: in the document's listing, in no organization's listing. */
 export function generatedGuest(plan: PeoplePlan, organization: number, document: number): User {
   const random = new Random(seedOf(plan.seed, USER, organization, -1 - document))
-  return person(random, idOf('guest', document), `guest${document}@visitors.example`)
+  const userId = idOf('guest', document, plan.names)
+  return person(plan, random, userId, `guest${document}@visitors.example`)
 }
 
 /** The author of an organization who is in no listing at all. */
 export function generatedGhost(plan: PeoplePlan, organization: number): User {
   const random = new Random(seedOf(plan.seed, USER, organization, GHOST))
-  return person(random, idOf('ghost', organization), `former@org${organization}.example`)
+  const userId = idOf('ghost', organization, plan.names)
+  return person(plan, random, userId, `former@${domainOf(plan, organization)}`)
 }
 
 /** Whether a document has a guest: every fourth one. */
@@ -54,8 +60,10 @@ export function hasGuest(document: number): boolean {
 
 /** The ids in a document's listing, its guest included. */
 export function generatedDocumentUserIds(plan: PeoplePlan, organization: number, document: number) {
-  const ids = documentUserIndices(plan, organization, document).map((index) => idOf('user', index))
-  if (hasGuest(document)) ids.push(idOf('guest', document))
+  const ids = documentUserIndices(plan, organization, document).map((index) =>
+    idOf('user', index, plan.names),
+  )
+  if (hasGuest(document)) ids.push(idOf('guest', document, plan.names))
   return ids
 }
 
@@ -66,7 +74,9 @@ export function documentUserIndices(plan: PeoplePlan, organization: number, docu
 
 /** The ids of a group's members. */
 export function generatedGroupMemberIds(plan: PeoplePlan, organization: number, group: number) {
-  return ring(plan, GROUP_MEMBERS, organization, group).map((index) => idOf('user', index))
+  return ring(plan, GROUP_MEMBERS, organization, group).map((index) =>
+    idOf('user', index, plan.names),
+  )
 }
 
 /** The documented members, which are all that `from` has. */
@@ -87,8 +97,14 @@ function ring(plan: PeoplePlan, kind: number, organization: number, index: numbe
   return Array.from({ length: count }, (_, place) => (start + place * step) % all)
 }
 
-function person(random: Random, userId: string, email: string): User {
-  const language = random.pick(languages)
+function person(plan: PeoplePlan, random: Random, userId: string, email: string): User {
+  const language = random.pick(plan.names === 'plain' ? languages.slice(0, 1) : languages)
   const name = `${random.pick(language.given)} ${random.pick(language.family)}`
   return { userId, name, email }
+}
+
+function domainOf({ names }: PeoplePlan, organization: number): string {
+  return names === 'plain'
+    ? `${idOf('organization', organization, names)}.example`
+    : `org${organization}.example`
 }

@@ -67,6 +67,23 @@ test('a world contains what a sync must handle', () => {
     expect(ids.includes(sign), sign).toBe(true)
 })
 
+test('plain names and more fields change no text, and no other field', () => {
+  const plain = createWorld({ ...options, names: 'plain', moreFields: true })
+  const [lines, comments] = [[...catalogLines(plain)], [...expectedComments(plain)]]
+  expect(JSON.stringify(lines)).toMatch(/^[\w",:{}[\]-]+$/)
+  expect(new Set(lines.map((line) => JSON.stringify(line))).size).toBe(lines.length)
+  const texts = (rows: typeof comments) => rows.map(({ comment }) => comment.commentText)
+  expect(texts(comments)).toEqual(texts([...expectedComments(createWorld(options))]))
+  for (const field of ['mentions', 'reactions', 'attachments', 'readBy', 'isDraft'])
+    expect(
+      comments.some(({ comment }) => comment[field] !== undefined),
+      field,
+    ).toBe(true)
+  const ids = new Set(plain.organizationIds())
+  const internal = comments.map(({ comment }) => comment.from?.['organizationId'] as string)
+  expect(internal.some((id) => ids.has(id))).toBe(false)
+})
+
 test('each id belongs to one index, and other ids are unknown', () => {
   const nouns: Noun[] = ['organization', 'document', 'annotation', 'group', 'user', 'guest']
   for (const noun of nouns)

@@ -1,57 +1,95 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import type { QueryArrayResult } from 'pg'
+import type { PoolClient, QueryArrayResult } from 'pg'
 import { expect, test } from 'vitest'
 import { rolledBack } from '../../src/core/database/pool.ts'
+import { DEMO_CHANGES, DEMO_WORLD } from '../../src/demo/demo-world.ts'
 import { randomChanges } from '../../src/demo/random-changes.ts'
 import { openLive } from '../helpers/live.ts'
 
-/** The day that docs/QUESTIONS.md names. */
+/** The day that both pages name. */
 const DAY = '2025-11-03'
 // The demo's world, at a fixed time.
 const live = await openLive('none', {
-  world: {
-    seed: 7,
-    organizations: 8,
-    documentsPerOrganization: 12,
-    annotationsPerDocument: 16,
-    commentsPerAnnotation: 5,
-    usersPerOrganization: 30,
-    groupsPerOrganization: 3,
-    now: new Date(`${DAY}T12:00:00Z`),
-  },
+  world: { ...DEMO_WORLD, now: new Date(`${DAY}T12:00:00Z`) },
 })
 await live.importCatalog()
 await live.run()
-randomChanges(live.world, { count: 60, seed: 7 })
+randomChanges(live.world, DEMO_CHANGES)
 await live.run()
 
-const PAGE = resolve(import.meta.dirname, '../../docs/QUESTIONS.md')
-const QUERY_WITH_ANSWER = /(```sql\n([^]*?);\n```\n\n)(?:\|.*\n)*/g
+const pathOf = (page: string) => resolve(import.meta.dirname, '../../docs', page)
+const STATEMENTS_WITH_ANSWER = /(```sql\n([^]*?)\n```\n\n)(?:\|.*\n)*/g
 
-test('each query of docs/QUESTIONS.md has its answer below it (updated by: vitest -u)', async () => {
-  let page = await readFile(PAGE, 'utf8')
-  const queries = [...page.matchAll(QUERY_WITH_ANSWER)]
-  expect(queries).toHaveLength(30)
-  expect(page).toContain(`the world of \`collab-sync demo\` after its second run on ${DAY}.`)
-  for (const [text, before = '', sql = ''] of queries)
-    page = page.replace(text, `${before}${await answer(sql)}`.replaceAll('$', '$$$$'))
-  await expect(page).toMatchFileSnapshot(PAGE)
+test.each([
+  { page: 'QUESTIONS.md', blocks: 37, rows: 2 },
+  { page: 'MORE_FIELDS.md', blocks: 9, rows: 4 },
+])(
+  'each query of docs/$page has the first rows of its answer below it (updated by: vitest -u)',
+  async ({ page, blocks, rows }) => {
+    let text = await readFile(pathOf(page), 'utf8')
+    expect(text).toContain(`in \`collab-sync demo\` on ${DAY}.`)
+    const found = [...text.matchAll(STATEMENTS_WITH_ANSWER)]
+    expect(found).toHaveLength(blocks)
+    await asReader(async (client) => {
+      for (const [whole, before = '', sql = ''] of found) {
+        const answer = await firstRows(client, sql, rows)
+        text = text.replace(whole, () => `${before}${answer}`)
+      }
+    })
+    await expect(text).toMatchFileSnapshot(pathOf(page))
+  },
+)
+
+test('the index of docs/QUESTIONS.md links each question once, in their order', async () => {
+  const text = await readFile(pathOf('QUESTIONS.md'), 'utf8')
+  const linked = [...text.matchAll(/\]\(#([^)]+)\)/g)].map(([, anchor]) => anchor)
+  const questions = [...text.matchAll(/^### (.+)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\w\- ]/g, '')
+      .replaceAll(' ', '-'),
+  )
+  expect(linked).toEqual(questions)
 })
 
-async function answer(sql: string): Promise<string> {
-  const { rows, fields }: QueryArrayResult = await rolledBack(
-    live.database.pool,
-    async (client) => {
-      await client.query('set local role collab_reader')
-      return client.query({ text: sql, rowMode: 'array', types: AS_TEXT })
-    },
-  )
+test('the index of docs/MORE_FIELDS.md finds comments, and one on raw is not possible', async () => {
+  const text = await readFile(pathOf('MORE_FIELDS.md'), 'utf8')
+  const blocks = [...text.matchAll(STATEMENTS_WITH_ANSWER)].map(([, , sql = '']) => sql)
+  const creation = blocks.find((sql) => sql.includes('create index')) ?? ''
+  const search = blocks.find((sql) => sql.includes('@> \'{"mentions"')) ?? ''
+  await asReader(async (client) => {
+    await client.query(creation)
+    await client.query('set local enable_seqscan = off')
+    const { rows } = await client.query({ text: `explain ${search}`, rowMode: 'array' })
+    expect(rows.join('\n')).toContain('comment_fields_index')
+    await expect(client.query('create index on collab.comments (raw)')).rejects.toThrow()
+  })
+})
+
+/** Runs statements as `collab_reader`, which owns the schema `analytics`, and undoes them. */
+function asReader(work: (client: PoolClient) => Promise<void>): Promise<void> {
+  return rolledBack(live.database.pool, async (client) => {
+    await client.query('create schema analytics authorization collab_reader')
+    await client.query('set local role collab_reader')
+    await work(client)
+  })
+}
+
+/** As a table; empty for statements without rows, such as CREATE. */
+async function firstRows(client: PoolClient, sql: string, most: number): Promise<string> {
+  const results: QueryArrayResult | QueryArrayResult[] = await client.query({
+    text: sql,
+    rowMode: 'array',
+    types: AS_TEXT,
+  })
+  const { rows, fields } = [results].flat().at(-1) as QueryArrayResult
+  if (!sql.startsWith('select') && !sql.startsWith('with')) return ''
   expect(rows.length, sql).toBeGreaterThan(0)
   const lines = [
     fields.map(({ name }) => name),
     fields.map(() => '---'),
-    ...rows.map((row) => row.map(cell)),
+    ...rows.slice(0, most).map((row) => row.map(cell)),
   ]
   return lines.map((line) => `| ${line.join(' | ')} |\n`).join('')
 }

@@ -5,6 +5,7 @@ import { readNameRedaction } from '../../features/privacy/rules.ts'
 import { catalogLines, named } from '../../demo/catalog.ts'
 import { randomChanges } from '../../demo/random-changes.ts'
 import type { ChangeKind } from '../../demo/random-changes.ts'
+import { DEMO_CHANGES, DEMO_WORLD } from '../../demo/demo-world.ts'
 import { startStandIn } from '../../demo/stand-in.ts'
 import { createWorld } from '../../demo/world.ts'
 import type { World } from '../../demo/world.ts'
@@ -26,8 +27,6 @@ import { workOff } from './run.ts'
 /** About 1,700 calls of 40 to 60 ms: a run takes long enough to show its progress. */
 const LATENCY_MS = 40
 const LATENCY_JITTER_MS = 20
-const CHANGES = 60
-const SEED = 7
 
 /**
  * `collab-sync demo`: a complete sync on this machine, against a local stand-in for the service. The generated data is the
@@ -35,13 +34,7 @@ const SEED = 7
  */
 export async function demo({ json }: { json?: boolean }): Promise<number> {
   const world = createWorld({
-    seed: SEED,
-    organizations: 8,
-    documentsPerOrganization: 12,
-    annotationsPerDocument: 16,
-    commentsPerAnnotation: 5,
-    usersPerOrganization: 30,
-    groupsPerOrganization: 3,
+    ...DEMO_WORLD,
     // Times of comments are computed from it. With midnight, two demos of one day serve the same comments.
     now: new Date(new Date().setUTCHours(0, 0, 0, 0)),
   })
@@ -84,7 +77,7 @@ async function show(
   if (firstRun.status !== 'succeeded') return giveUp(firstRun, json)
 
   say(heading('3. Data changes in the service, and the second run writes the changes'))
-  const changes = randomChanges(world, { count: CHANGES, seed: SEED })
+  const changes = randomChanges(world, DEMO_CHANGES)
   say(`  ${inWords(changes)}.\n`)
   const secondRun = await runOnce(store, opening, json)
   say(describeRun(secondRun))

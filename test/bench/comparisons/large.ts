@@ -195,11 +195,11 @@ async function questions({ pool }: BenchDatabase): Promise<Table> {
   try {
     await client.query(`set statement_timeout = '${QUESTION_LIMIT_S}s'`)
     let number = 0
-    for (const [, title = '', sql = ''] of page.matchAll(/## (.*)[^]*?```sql\n([^]*?);\n```/g)) {
+    for (const [, title = '', sql = ''] of page.matchAll(/### (.*)[^]*?```sql\n([^]*?);\n```/g)) {
       const text = sql
         .replaceAll(/date '2025-11-03'/g, 'current_date')
-        .replaceAll(`'org-0'`, `'${idOf('org', 0)}'`)
-        .replaceAll(`'doc-0'`, `'${idOf('doc', 0)}'`)
+        .replaceAll(`'acme'`, `'${idOf('org', 0)}'`)
+        .replaceAll(`'contract'`, `'${idOf('doc', 0)}'`)
       const seconds: number[] = []
       for (let time = 0; time < 2; time++) {
         const startedMs = performance.now()
