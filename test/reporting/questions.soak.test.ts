@@ -22,11 +22,11 @@ const pathOf = (page: string) => resolve(import.meta.dirname, '../../docs', page
 const STATEMENTS_WITH_ANSWER = /(```sql\n([^]*?)\n```\n\n)(?:\|.*\n)*/g
 
 test.each([
-  { page: 'QUESTIONS.md', blocks: 37, rows: 2 },
-  { page: 'MORE_FIELDS.md', blocks: 9, rows: 4 },
+  ['QUESTIONS.md', 37, 2],
+  ['MORE_FIELDS.md', 9, 4],
 ])(
-  'each query of docs/$page has the first rows of its answer below it (updated by: vitest -u)',
-  async ({ page, blocks, rows }) => {
+  'each query of docs/%s has the first rows of its answer below it (updated by: vitest -u)',
+  async (page, blocks, rows) => {
     let text = await readFile(pathOf(page), 'utf8')
     expect(text).toContain(`in \`collab-sync demo\` on ${DAY}.`)
     const found = [...text.matchAll(STATEMENTS_WITH_ANSWER)]
