@@ -1,39 +1,15 @@
-import { execFile } from 'node:child_process'
-import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
-import { promisify } from 'node:util'
 import pg from 'pg'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { places } from '../../src/demo/catalog.ts'
 import { randomChanges } from '../../src/demo/random-changes.ts'
+import { installPacked } from '../helpers/installed.ts'
 import { openLive } from '../helpers/live.ts'
-import { builtProgram } from '../helpers/program.ts'
 import { readViews } from './view-types.ts'
 
-const run = promisify(execFile)
-const ROOT = resolve(import.meta.dirname, '../..')
-
-const consumer: string = await mkdtemp(join(tmpdir(), 'consumer-'))
-const packed = ['pack', '--ignore-scripts', '--pack-destination', consumer]
-await run('npm', packed, { cwd: await builtProgram() })
-const [archive = ''] = await readdir(consumer)
-const place = join(consumer, 'node_modules/collab-sync')
-await mkdir(place, { recursive: true })
-await run('tar', ['-xzf', join(consumer, archive), '--strip-components', '1', '-C', place])
-await symlink(join(ROOT, 'node_modules/@types'), join(consumer, 'node_modules/@types'))
-await writeFile(join(consumer, 'package.json'), '{"type": "module"}')
-afterAll(() => rm(consumer, { recursive: true, force: true }))
+const installed = await installPacked()
 
 /** @returns what tsc says of a program that has the package installed; empty where all is well */
-async function compiled(text: string): Promise<string> {
-  await writeFile(join(consumer, 'main.ts'), text)
-  const flags = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2022']
-  return run(join(ROOT, 'node_modules/.bin/tsc'), [...flags, 'main.ts'], { cwd: consumer }).then(
-    () => '',
-    (error: { stdout: string }) => error.stdout,
-  )
-}
+const compiled = (text: string): Promise<string> => installed.compile({ main: text })
 
 test('rows of each view, from pg and as JSON, fit the types that the package exports', async () => {
   const live = await openLive('none')
