@@ -60,12 +60,9 @@ function erasureOf({ kind, ids, why, ...thing }: Thing): Value {
   if (kind !== 'user' || why.state === 'erased' || !('deletedComments' in thing.facts)) return null
   const { organizationId, userId = '' } = ids
   const { comments, deletedComments } = thing.facts
-  return {
-    value: {
-      code: `collab-sync erase user --organization ${inShell(organizationId)} --reason TEXT -- ${inShell(userId)}`,
-    },
-    note: `It empties or rewrites this user, ${counted(comments, 'live comment')} and ${deletedComments} deleted, with earlier versions, and replaces the ID and the addresses in memberships and all other texts. It cannot be undone. Without --organization, it does so in all organizations.`,
-  }
+  const command = `collab-sync erase user --organization ${inShell(organizationId)} --reason TEXT -- ${inShell(userId)}`
+  const effect = `empties or rewrites this user, ${counted(comments, 'live comment')} and ${deletedComments} deleted, with earlier versions, and replaces the ID and the addresses in memberships and all other texts. It cannot be undone. Without --organization, it does so in all organizations.`
+  return { words: [{ code: command }, effect] }
 }
 
 /** What happened to a thing, with its user and the run that noticed it. */
