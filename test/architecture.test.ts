@@ -102,6 +102,11 @@ describe('the table of docs/ARCHITECTURE.md', () => {
   })
 })
 
+test('the drawing of docs/ARCHITECTURE.md has the floors of the table, and the imports from which all others follow', () => {
+  const [, drawing] = /^```mermaid\n(flowchart [^`]*)```$/m.exec(read('docs/ARCHITECTURE.md')) ?? []
+  expect(drawing).toBe(drawFloors())
+})
+
 describe('source files', () => {
   test('import nothing in a circle', () => {
     expect(findCircles()).toEqual([])
@@ -306,6 +311,35 @@ function readTable(): Row[] {
 
 function rowOf(path: string): Row | undefined {
   return rows.find(({ place }) => (place.endsWith('/') ? path.startsWith(place) : path === place))
+}
+
+/** The floors as a Mermaid flowchart, with one box for all features. */
+function drawFloors(): string {
+  const boxOf = ({ place }: Row) => (place.startsWith(FEATURES) ? FEATURES : place)
+  const boxes = [...new Set(rows.map(boxOf))]
+  const importsOf = new Map(boxes.map((box) => [box, new Set<string>()]))
+  for (const { path, imports } of sources) {
+    const importer = rowOf(path)
+    for (const imported of imports.map(rowOf))
+      if (importer && imported && boxOf(imported) !== boxOf(importer))
+        importsOf.get(boxOf(importer))?.add(boxOf(imported))
+  }
+  const directly = (from: string) => boxes.filter((box) => importsOf.get(from)?.has(box))
+  const reaches = (from: string, to: string): boolean =>
+    directly(from).some((box) => box === to || reaches(box, to))
+  const idOf = (box: string) => box.replace('src/', '').replaceAll(/\W/g, '')
+  const features = rows.flatMap(({ place }) =>
+    place.startsWith(FEATURES) ? place.slice(FEATURES.length, -1) : [],
+  )
+  const nodes = boxes.map((box) => {
+    const names = box === FEATURES ? `<br/>${features.join(', ')}` : ''
+    return `  ${idOf(box)}["${box}${names}"]`
+  })
+  const arrows = boxes.flatMap((from) => {
+    const targets = directly(from).filter((to) => !directly(from).some((box) => reaches(box, to)))
+    return targets.length === 0 ? [] : `  ${idOf(from)} --> ${targets.map(idOf).join(' & ')}`
+  })
+  return ['flowchart TD', ...nodes, ...arrows, ''].join('\n')
 }
 
 /** Every circle of imports, by depth-first search; types count, since they tie files together too. */
