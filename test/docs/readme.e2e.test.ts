@@ -1,0 +1,83 @@
+import { once } from 'node:events'
+import { writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { expect, test } from 'vitest'
+import { buildCommand } from '../cli/built-command.ts'
+import type { Environment } from '../cli/built-command.ts'
+import { closedAtEnd } from '../helpers/closing.ts'
+import { createEmptyDatabase } from '../helpers/database.ts'
+import { argumentsOf, blocksOf, README, sectionOf, shownIn } from './readme-blocks.ts'
+
+/** Runs the commands of README.md in its order, on an empty database and a service that has what its catalog lists. */
+
+const WORDS_MAX = 1000
+const ANN = { userId: 'ann', name: 'Ann Smith', email: 'ann@acme.example' }
+
+const command = await buildCommand()
+const settings: Environment = {
+  COLLAB_API_URL: await startService(),
+  COLLAB_API_KEY: 'the-key-of-the-readme',
+  COLLAB_AUTH_TOKEN: 'the-token-of-the-readme',
+  DATABASE_URL: (await createEmptyDatabase()).url,
+}
+const [catalog = ''] = blocksOf(sectionOf('The catalog'), 'json')
+await writeFile(join(command.directory, 'catalog.ndjson'), catalog)
+
+test(`README.md has at most ${WORDS_MAX} words, without its drawing and outputs`, () => {
+  const words = README.replaceAll(/^ *```(?:mermaid|console)\n[^]*?^ *```$/gm, ' ')
+  expect(words.match(/\S+/g)?.length).toBeLessThanOrEqual(WORDS_MAX)
+})
+
+test('each step to real data prints what README.md shows, and its other commands work', async () => {
+  const steps = shownIn(sectionOf('Get started'))
+  expect(steps.map((step) => argumentsOf(step.command)[0])).toEqual([
+    'migrate',
+    'catalog',
+    'doctor',
+    'run',
+    'worker',
+  ])
+  for (const { command: step, output } of steps.slice(0, -1)) {
+    const { code, stdout } = await command.run(argumentsOf(step), settings)
+    expect(code, step).toBe(0)
+    expect(stdout).toMatch(output)
+  }
+  const worker = command.start(['worker'], settings)
+  await worker.shows(steps.at(-1)?.output ?? /./)
+
+  const others = ['Get started', 'Read the tables']
+    .flatMap((heading) => blocksOf(sectionOf(heading), 'sh'))
+    .flatMap((block) => block.trimEnd().split('\n'))
+    .map(argumentsOf)
+    // psql may be missing here, and the last command does not end.
+    .filter(([name]) => name !== 'psql' && name !== 'changes')
+  expect(others.length).toBeGreaterThan(7)
+  for (const args of others) {
+    const { code, stderr } = await command.run(args, settings)
+    expect({ args, code, stderr: code === 0 ? '' : stderr }).toEqual({ args, code: 0, stderr: '' })
+  }
+  worker.child.kill('SIGTERM')
+  expect((await worker.ended).code).toBe(0)
+})
+
+/** A service with one user and one comment. */
+async function startService(): Promise<string> {
+  const comment = { commentId: 42, commentText: 'Please check the total on page 12.', from: ANN }
+  const server = createServer((request, response) => {
+    void text(request).then(() => {
+      const data = request.url?.endsWith('/users/get') ? [ANN] : [comment]
+      response.setHeader('content-type', 'application/json')
+      response.end(JSON.stringify({ result: { status: 'success', message: 'It is here.', data } }))
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  closedAtEnd(async () => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
