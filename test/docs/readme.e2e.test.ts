@@ -1,8 +1,9 @@
 import { once } from 'node:events'
+import { readdirSync, statSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
 import { buildCommand } from '../cli/built-command.ts'
@@ -29,6 +30,14 @@ await writeFile(join(command.directory, 'catalog.ndjson'), catalog)
 test(`README.md has at most ${WORDS_MAX} words, without its drawing and outputs`, () => {
   const words = README.replaceAll(/^ *```(?:mermaid|console)\n[^]*?^ *```$/gm, ' ')
   expect(words.match(/\S+/g)?.length).toBeLessThanOrEqual(WORDS_MAX)
+})
+
+test('README.md shows each image of docs/images, none of which is larger than 150 kB', () => {
+  const folder = resolve(import.meta.dirname, '../../docs/images')
+  for (const name of readdirSync(folder)) {
+    expect(README).toContain(`](docs/images/${name})`)
+    expect(statSync(join(folder, name)).size, name).toBeLessThan(150_000)
+  }
 })
 
 test('each step to real data prints what README.md shows, and its other commands work', async () => {

@@ -34,7 +34,7 @@ describe.skipIf(MISSING.includes('Chromium'))('the screenshots of README.md', ()
     expect(await page.locator('.nights li').count()).toBe(30)
     expect(await page.locator('.nights li.bad').count()).toBe(1)
     await page.getByRole('heading', { name: '1 open problem' }).waitFor()
-    await take('overview', '.card:has(.nights)')
+    await take('overview', '.card:has(.nights)', true)
   })
 
   test('a comment shows its versions', async () => {
@@ -44,10 +44,14 @@ describe.skipIf(MISSING.includes('Chromium'))('the screenshots of README.md', ()
     await take('comment', '#life')
   })
 
-  /** The page down to an element. */
-  async function take(name: string, last: string): Promise<void> {
-    const { y = 0, height = 0 } = (await page.locator(last).boundingBox()) ?? {}
-    const clip = { x: 0, y: 0, width: WINDOW.width, height: Math.ceil(y + height) + MARGIN_PX }
+  /** The page from its heading, or its top, down to an element. */
+  async function take(name: string, last: string, isWhole = false): Promise<void> {
+    const [main, { y = 0, height = 0 } = {}] = await Promise.all(
+      ['main', last].map(async (each) => (await page.locator(each).boundingBox()) ?? undefined),
+    )
+    const top = isWhole ? 0 : (main?.y ?? 0)
+    const bottom = y + height + MARGIN_PX
+    const clip = { x: 0, y: top, width: WINDOW.width, height: Math.ceil(bottom - top) }
     const image = await page.screenshot({ fullPage: true, clip })
     expect(image.length).toBeLessThan(BYTES_MAX)
     if (!process.env['SCREENSHOTS']) return
