@@ -16,6 +16,7 @@ import { thingPath } from '../../src/http/pages/things/thing-link.tsx'
 import { startWorker } from '../../src/worker/worker.ts'
 import { openProgram } from '../fuzz/place.ts'
 import { runDirectly } from '../helpers/direct-run.ts'
+import { closedAtEnd } from '../helpers/closing.ts'
 import { createEmptyDatabase } from '../helpers/database.ts'
 import { openPartsOf } from '../http/served.ts'
 import type { FaultRule } from '../service/faults.ts'
@@ -54,26 +55,29 @@ export interface Nights {
   readonly url: string
   /** The path of a comment that was edited, deleted and restored. */
   readonly commentPath: string
-  close(): Promise<void>
 }
 
-/** Runs the nights, each at its own time of PostgreSQL, and serves the pages. */
+/** Runs the nights, each at its own time of PostgreSQL, and serves the pages until the test file ends. */
 export async function openNights(): Promise<Nights> {
   const dueAt = dueTimes()
   const world = demoWorld(dueAt[0] as Date)
   world.putUser(COMMENT.organizationId, AUTHOR)
   write(world, FIRST_TEXT, new Date((dueAt[0] as Date).getTime() - DAY_MS))
   const standIn = await startStandIn({ world })
+  closedAtEnd(() => standIn.close())
   const database = await createEmptyDatabase()
   const clock = await openClock(database.url)
+  closedAtEnd(() => clock.close())
   await clock.set(new Date((dueAt[0] as Date).getTime() - DAY_MS / 2))
   await migrate(database.url)
   await migrateQueue({ kind: 'postgres', url: database.url })
-  const { app, ...program } = await openProgram(database.url, standIn.url, {
+  const program = await openProgram(database.url, standIn.url, {
     COLLAB_API_KEY: standIn.apiKey,
     COLLAB_AUTH_TOKEN: standIn.authToken,
   })
 
+  closedAtEnd(() => program.close())
+  const { app } = program
   const run = async (trigger: 'cli' | 'schedule') =>
     runDirectly(app, { trigger, scope: {}, requestKey: null })
   const lines = [...catalogLines(world)].map(namedWell)
@@ -98,19 +102,10 @@ export async function openNights(): Promise<Nights> {
   await clock.set(new Date())
 
   const worker = await startWorker(app, jobs, { keepsSchedule: true })
+  closedAtEnd(() => worker.stop())
   const http = await startHttp(openPartsOf(app))
-  return {
-    url: http.url,
-    commentPath: thingPath(COMMENT),
-    async close() {
-      await http.stop()
-      await worker.stop()
-      await program.close()
-      await standIn.close()
-      await clock.close()
-      await database.drop()
-    },
-  }
+  closedAtEnd(() => http.stop())
+  return { url: http.url, commentPath: thingPath(COMMENT) }
 }
 
 /** At 02:00 UTC of each night, as SYNC_CRON has it by default. */

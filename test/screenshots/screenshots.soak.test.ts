@@ -26,7 +26,6 @@ describe.skipIf(MISSING.includes('Chromium'))('the screenshots of README.md', ()
   })
   afterAll(async () => {
     await page?.context().browser()?.close()
-    await nights?.close()
   })
 
   test('the overview shows thirty nights, the last run and an open problem', async () => {
