@@ -52,7 +52,7 @@ test('run, as a process of its own, syncs everything and prints one document', a
   for (const time of ['serviceMs', 'waitedMs', 'databaseMs', 'cpuMs'])
     expect(document[time], time).toBeGreaterThan(0)
   const status = await command.run(['status', document.runId], settings)
-  expect(status.stdout).toMatch(/the service, .*the rate limit, .*PostgreSQL, .*ms CPU/)
+  expect(status.stdout).toMatch(/the service, .*the rate limit, .*PostgreSQL, .* m?s CPU/)
 })
 
 test('SIGINT cancels a run, which then ends with 1', async () => {
