@@ -36,7 +36,8 @@ Then:
 
 Exit codes:
   0 success    1 the run failed    2 wrong usage or settings: nothing was done
-  3 partial: some scopes failed or a removal is held; everything else was written
+  3 partial: some scopes failed, a removal is held or a record was rejected;
+    everything else was written
   4 success, but the output could not be written`
 
 const ERASED = `Addresses are erased in all texts, in any letter case and spelling, plain or percent-encoded once; IDs where they are a complete value, an item of a list, a part of a URL, or follow a name such as user:. A pseudonym replaces them, so that rows and counts stay. Later syncs do not store the person again. Runs continue during an erasure. If it is interrupted, repeat the command. sync.erasures keeps the proof.

@@ -154,7 +154,7 @@ function isSame(one: readonly string[], other: readonly string[]): boolean {
 
 const INTRODUCTION = `# Dictionary
 
-\`npm run generate\` makes this page from the comments in the database, and \`collab-sync dictionary\` prints it. \`timestamptz\` stands for \`timestamp with time zone\`. Days and weeks are in \`REPORT_TZ\`, by default UTC.`
+\`npm run generate\` makes this page from the comments in the database, and \`collab-sync dictionary\` prints it. \`timestamptz\` stands for \`timestamp with time zone\`. Days and weeks are in \`REPORT_TZ\`, by default UTC. Search the page for a word of the meaning. [A drawing](#schema-collab) shows how the views of \`collab\` join, and \`→\` below a view names what its columns refer to. [PRIVACY.md](PRIVACY.md) lists the personal data.`
 
 function relationSection(relation: Relation): string {
   const { schema, name, kind, comment, columns, key, references } = relation

@@ -30,8 +30,8 @@ describe.skipIf(MISSING.includes('Chromium'))('the screenshots of README.md', ()
 
   test('the overview shows thirty nights, the last run and an open problem', async () => {
     await page.goto(nights.url)
-    expect(await page.locator('.nights li').count()).toBe(30)
-    expect(await page.locator('.nights li.bad').count()).toBe(1)
+    expect(await page.locator('.nights .bars li').count()).toBe(30)
+    expect(await page.locator('.nights .bars li.bad').count()).toBe(1)
     await page.getByRole('heading', { name: '1 open problem' }).waitFor()
     await take('overview', '.card:has(.nights)', true)
   })

@@ -14,7 +14,7 @@ const HEADINGS: Record<SettingGroup, string> = {
 
 const HEAD = String.raw`# Settings
 
-collab-sync reads its settings from the environment and from the file ${'`'}.env${'`'} in the working directory. The environment wins over the file. An empty setting counts as unset. \`npm run generate\` writes this page from the table in \`src/settings/\`.
+collab-sync reads its settings from the environment and from the file ${'`'}.env${'`'} in the working directory. The environment wins over the file. An empty setting counts as unset. A process reads its settings when it starts; \`worker\` and \`doctor\` warn of a name that is probably misspelt. \`npm run generate\` writes this page from the table in \`src/settings/\`.
 
 A setting marked *required* must be set for the commands that use its section. A setting marked *secret* may be in a file: name the file in \`NAME_FILE\` instead of setting \`NAME\`.
 

@@ -52,6 +52,14 @@ function Several({ of, between }: { of: readonly Value[]; between: string }) {
   ))
 }
 
+const LONG = 40
+
+/** True for sentences, which get a line of their own. */
+function isLong(value: Content): boolean {
+  if (typeof value === 'string') return value.length > LONG
+  return typeof value === 'object' && value !== null && 'words' in value && value.words.some(isLong)
+}
+
 /** Terms with their values. Facts without a value are omitted. */
 export function Facts({ of }: { of: readonly (readonly [string, Content])[] }) {
   return (
@@ -59,7 +67,7 @@ export function Facts({ of }: { of: readonly (readonly [string, Content])[] }) {
       {of.map(
         ([term, value]) =>
           value !== null && (
-            <div key={term}>
+            <div key={term} class={isLong(value) ? 'long' : undefined}>
               <dt>{capitalized(term)}</dt>
               <dd>{typeof value === 'string' ? <bdi>{value}</bdi> : <Shown of={value} />}</dd>
             </div>

@@ -75,7 +75,8 @@ main.sign-in { max-width: 28rem; justify-content: center }
 .bottom, .bottom ul { align-items: center }
 .bottom { display: flex; flex-wrap: wrap; justify-content: space-between; gap: var(--space-2) var(--space-5);
   width: calc(100% - 2 * var(--space-4)); max-width: 72rem; padding-inline: 0; padding-block: var(--space-4); border-top: 1px solid var(--line); color: var(--soft); font-size: var(--small) }
-.bottom ul { display: flex; gap: var(--space-4) }
+.bottom ul { display: flex; flex-wrap: wrap; gap: var(--space-2) var(--space-4) }
+.bottom .button { white-space: nowrap }
 .title { display: flex; flex-wrap: wrap; align-items: center; gap: var(--space-2) var(--space-3) }
 
 /* The nights of the overview: the words of one stand below all of them, where no edge of the window cuts them. */
@@ -139,9 +140,9 @@ main.sign-in { max-width: 28rem; justify-content: center }
 .needs .sign { flex: none; display: grid; place-items: center; width: 1.5rem; height: 1.5rem; border-radius: 50%;
   background: var(--back); color: var(--tone); font-size: var(--small) }
 
-.facts { display: grid; gap: var(--space-2) var(--space-5); grid-template-columns: repeat(auto-fit, minmax(min(100%, 8rem), 1fr)) }
+.facts { display: grid; gap: var(--space-2) var(--space-5); grid-template-columns: repeat(auto-fit, minmax(min(100%, 10rem), 1fr)) }
 .facts dt { color: var(--soft); font-size: var(--small) }
-.facts > :has(.words) { grid-column: 1 / -1 }
+.facts > .long, .facts > :has(.words) { grid-column: 1 / -1 }
 .facts dd { font-variant-numeric: tabular-nums }
 
 /* A shadow at the edge beyond which a table goes on; the card's colour hides it where there is nothing more. */

@@ -162,6 +162,7 @@ function Holds({
       )}
       <Table
         caption={added.length > 0 ? `${title}, failing ones first` : title}
+        isTitled={added.length === 0}
         empty="There are none."
         rows={beneath.items}
         columns={beneathColumns(kind)}
