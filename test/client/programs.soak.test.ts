@@ -129,8 +129,8 @@ describe.each(QUEUE_KINDS)('with the queue on %s', (kind) => {
 
   test('hints start runs of their annotations', async () => {
     const before = (await runs()).length
-    expect(await shell(9)).toContain('"threads":1')
-    expect(await module('hint')).toMatch(/threads: 1/)
+    expect(await shell(9)).toContain('"annotations":1')
+    expect(await module('hint')).toMatch(/annotations: 1/)
     expect((await runs()).length).toBeGreaterThan(before)
   })
 })

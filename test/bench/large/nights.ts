@@ -61,7 +61,7 @@ export async function makeNights({ pool }: BenchDatabase, annotations: number): 
       },
     )
     await client.query(
-      `insert into sync.catalog_imports (at, last_seen_at, source, requested_by, state, lines, came)
+      `insert into sync.catalog_imports (at, last_seen_at, source, requested_by, state, lines, added)
       select now() - ${ago('n')}, now() - ${ago('n')}, 'CATALOG_SQL', 'schedule', 'applied', $1, 100 from generate_series(1, $2) n`,
       [annotations, NIGHTS],
     )
