@@ -1,6 +1,7 @@
 -- Up Migration
 -- The catalog, and the batches that group its scopes into units of work.
--- Keys are integers: in each index and join they cost a third of the service's own IDs (docs/decisions/2026-11-21-views-over-narrow-keys.md).
+-- Keys are integers: in each index and join they cost a third of the service's own IDs
+-- (docs/decisions/2026-11-21-views-over-narrow-keys.md).
 comment on schema collab_sync is
   'Internal to the command migrate: which migrations were applied.';
 comment on table collab_sync.migrations is 'Applied migrations, in order.';

@@ -49,7 +49,8 @@ create index comments_delay on collab_store.comments (day) where not_before is n
 -- nothing. comments_changed finds edited comments.
 create index comments_noticed on collab_store.comments using brin (version_at) with (pages_per_range = 64, autosummarize = on)
   where version = 1;
--- Activity by day and week is counted from this index alone (docs/decisions/2026-11-21-activity-from-one-index.md), an organization's in the order of its
+-- Activity by day and week is counted from this index alone (docs/decisions/2026-11-21-activity-from-one-index.md), an
+-- organization's in the order of its
 -- days. It also leads from an organization to all of its comments.
 create index comments_activity on collab_store.comments (organization_key, day, author_user_id, annotation_key)
   include (deleted_at);

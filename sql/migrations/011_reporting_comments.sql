@@ -329,9 +329,9 @@ comment on function reporting.comment_activity_daily_in(text) is 'reporting.comm
 -- filter on weeks then reads only these weeks, although the index is by day. Times before 2000 or after 2100 are
 -- placeholders and would generate centuries of empty weeks, so they are selected separately, as are comments without
 -- a time.
--- Stored comments of one author in one organization, all of them or those since a day. comments_activity begins with the organization and the day: each day that has
--- a comment is found by one probe, and the author's comments of it by another. That takes 14 ms for 2 million comments of 1,500
--- days, and the whole range takes 130 ms.
+-- Stored comments of one author in one organization, all of them or those since a day. comments_activity begins with the
+-- organization and the day: each day that has a comment is found by one probe, and the author's comments of it by another. A
+-- range of the whole index would take ten times as long (docs/decisions/2026-11-21-activity-from-one-index.md).
 create function collab_store.comments_by(organization integer, author text, since date) returns setof collab_store.comments
 language sql stable
 as $$

@@ -1,6 +1,7 @@
 -- Up Migration
 -- A comment `As in RELATION.`, or with further sentences, means the comment of the column of the same name there. PostgreSQL
--- stores the text itself, because psql and dashboards show a comment alone.
+-- stores the text itself, because psql and dashboards show a comment alone. The column there may cite another one, so this is
+-- repeated until nothing is replaced.
 do $$
 declare
   c record;
@@ -9,10 +10,11 @@ begin
   loop
     replaced := false;
     for c in
-      select n.nspname, r.relname, a.attname, r.relkind,
-        (select s.text from (select col_description(to_regclass(m.relation), b.attnum) as text
+      select n.nspname, r.relname, a.attname, m.relation, m.more, (
+          select col_description(b.attrelid, b.attnum)
           from pg_catalog.pg_attribute b
-          where b.attrelid = to_regclass(m.relation) and b.attname = a.attname) s) as source, m.relation, m.more
+          where b.attrelid = to_regclass(m.relation) and b.attname = a.attname
+        ) as source
       from pg_catalog.pg_attribute a
       join pg_catalog.pg_class r on r.oid = a.attrelid
       join pg_catalog.pg_namespace n on n.oid = r.relnamespace

@@ -56,9 +56,9 @@ export function factsOfThing(thing: Thing): Facts {
 }
 
 /** The command that erases a user, and what it rewrites; null for other things and after an erasure. */
-function erasureOf({ kind, ids, why, ...thing }: Thing): Value {
-  if (kind !== 'user' || why.state === 'erased' || !('deletedComments' in thing.facts)) return null
-  const { organizationId, userId = '' } = ids
+function erasureOf(thing: Thing): Value {
+  if (thing.kind !== 'user' || thing.why.state === 'erased') return null
+  const { organizationId, userId = '' } = thing.ids
   const { comments, deletedComments } = thing.facts
   const command = `collab-sync erase user --organization ${inShell(organizationId)} --reason TEXT -- ${inShell(userId)}`
   const effect = `empties or rewrites this user, ${counted(comments, 'live comment')} and ${deletedComments} deleted, with earlier versions, and replaces the ID and the addresses in memberships and all other texts. It cannot be undone. Without --organization, it does so in all organizations.`

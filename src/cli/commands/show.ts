@@ -167,7 +167,7 @@ function describe(thing: Thing, limit: number | undefined): string {
         ([label, value]) => [label, value && textOf(value, cutFact)] as const,
       ),
     ),
-    ...('lastComments' in thing && thing.lastComments.length > 0
+    ...(thing.kind === 'user' && thing.lastComments.length > 0
       ? [heading('Last comments'), table(WRITTEN_COLUMNS, thing.lastComments)]
       : []),
     heading('Events, newest first'),

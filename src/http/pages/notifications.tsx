@@ -62,25 +62,24 @@ export function notificationRoutes(
             <code>NOTIFY_URL</code> is not set for this server: it sends no messages.
           </p>
         ) : (
-          <p class="soft">
-            This server sends messages to these receivers of <code>NOTIFY_URL</code>. Paths of
-            addresses are secret and not shown. Workers can have other receivers.
-          </p>
-        )}
-        <Table
-          caption="Receivers, in the order of NOTIFY_URL"
-          columns={tested === undefined ? COLUMNS : [...COLUMNS, TESTED]}
-          rows={receivers.map((each, index) => ({ ...each, test: tested?.[index] }))}
-          empty="There are no receivers."
-        />
-        {receivers.length > 0 && (
-          <ForOperators>
-            <form class="row" method="post" action="/notifications/test">
-              <button class="button primary" type="submit">
-                Send a test message to each
-              </button>
-            </form>
-          </ForOperators>
+          <>
+            <p class="soft">
+              This server sends messages to these receivers of <code>NOTIFY_URL</code>. Paths of
+              addresses are secret and not shown. Workers can have other receivers.
+            </p>
+            <Table
+              caption="Receivers, in the order of NOTIFY_URL"
+              columns={tested === undefined ? COLUMNS : [...COLUMNS, TESTED]}
+              rows={receivers.map((each, index) => ({ ...each, test: tested?.[index] }))}
+            />
+            <ForOperators>
+              <form class="row" method="post" action="/notifications/test">
+                <button class="button primary" type="submit">
+                  Send a test message to each
+                </button>
+              </form>
+            </ForOperators>
+          </>
         )}
       </section>,
     )
@@ -90,7 +89,7 @@ export function notificationRoutes(
     sendReceivers(reply),
   )
 
-  // Without a redirect, so that the response has what the receivers answered.
+  // Without a redirect, so that the page shows the responses of the receivers.
   app.post('/notifications/test', { config: { right: 'operate' } }, async (_request, reply) =>
     sendReceivers(reply, await sendTests(settings)),
   )

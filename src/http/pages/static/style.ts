@@ -145,7 +145,7 @@ main.sign-in { max-width: 28rem; justify-content: center }
 .facts > .long, .facts > :has(.words) { grid-column: 1 / -1 }
 .facts dd { font-variant-numeric: tabular-nums }
 
-/* A shadow at the edge beyond which a table goes on; the card's colour hides it where there is nothing more. */
+/* A shadow at an edge where a table is cut off. At the end of the table, the card's colour hides it. */
 .scroller { position: relative; overflow-x: auto; margin-inline: calc(-1 * var(--space-5)); padding-inline: var(--space-5);
   background: linear-gradient(to right, var(--card) 40%, transparent) 0 / 3rem 100% no-repeat local,
     linear-gradient(to left, var(--card) 40%, transparent) 100% / 3rem 100% no-repeat local,

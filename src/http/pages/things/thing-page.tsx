@@ -58,7 +58,7 @@ export function thingRoutes(app: FastifyInstance, { collabSync }: PageContext): 
           ))}
         </nav>
         <Stored thing={thing} />
-        {'lastComments' in thing && (
+        {thing.kind === 'user' && (
           <Card title="Last comments">
             <Table
               caption="Last comments"
