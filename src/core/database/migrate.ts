@@ -12,7 +12,7 @@ import { resetRestored } from './restored.ts'
 import { INSUFFICIENT_PRIVILEGE, readTables, requireMigratable } from './schema.ts'
 import type { Migration, Tables } from './schema.ts'
 import type { RowOf } from './statement.ts'
-import { record } from './statements/migrations.ts'
+import * as migrations from './statements/migrations.ts'
 import type { estimate } from './statements/observed.ts'
 import { deriveWritten } from './written.ts'
 import type { Derived, OnDerived } from './written.ts'
@@ -100,7 +100,7 @@ async function applyPending(
       for (const migration of pending) {
         at = migration
         await client.query(migration.sql)
-        await record.run(client, { ...migration, version: version() })
+        await migrations.record.run(client, { ...migration, version: version() })
       }
     })
   try {

@@ -7,7 +7,7 @@ import { version } from '../../base/version.ts'
 import { codeOf, describeDatabase } from './connection-errors.ts'
 import type { Client, Database } from './pool.ts'
 import type { RowOf } from './statement.ts'
-import { list } from './statements/migrations.ts'
+import * as migrations from './statements/migrations.ts'
 
 export const INSUFFICIENT_PRIVILEGE = '42501'
 
@@ -137,12 +137,12 @@ const NEW_DATABASE =
 const UNRELEASED = `The tables were made before version 0.1.0 and cannot be upgraded. To use this version, ${NEW_DATABASE}`
 const OTHER_BUILD = `Use the build that made the tables, or ${NEW_DATABASE}`
 
-type Applied = RowOf<typeof list>
+type Applied = RowOf<typeof migrations.list>
 
 /** The applied migrations, in order; empty if there are none, null if they were applied before 0.1.0. */
 async function readApplied(from: Database | Client): Promise<Applied[] | null> {
   try {
-    return await list.all(from)
+    return await migrations.list.all(from)
   } catch (error) {
     const code = codeOf(error) ?? ''
     // No such table, no such schema.
