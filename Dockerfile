@@ -8,6 +8,8 @@ RUN npm ci --ignore-scripts
 COPY tsconfig.json ./
 COPY src src
 COPY jobs jobs
+# The context has no .git.
+ARG COMMIT
 RUN npm run build && chmod +x dist/cli/main.js
 
 FROM node:24-alpine AS libraries
@@ -21,6 +23,8 @@ RUN addgroup -S -g 10001 collab && adduser -S -D -H -u 10001 -G collab collab \
   && ln -s /app/dist/cli/main.js /usr/local/bin/collab-sync
 WORKDIR /app
 ENV NODE_ENV=production
+ARG COMMIT
+LABEL org.opencontainers.image.title=collab-sync org.opencontainers.image.licenses=MIT org.opencontainers.image.revision=$COMMIT
 COPY package.json LICENSE ./
 COPY --from=libraries /app/node_modules node_modules
 COPY sql sql

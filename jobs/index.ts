@@ -112,4 +112,5 @@ function itemJob(perform: (app: App, ids: z.output<typeof ItemIds>) => Promise<u
   }
 }
 
-const ItemIds = z.strictObject({ runId: RunIdSchema, itemId: z.int() })
+/** Unknown members are ignored: a newer version may add some. */
+const ItemIds = z.object({ runId: RunIdSchema, itemId: z.int() })

@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import './node-version.ts'
 import { writeFileSync } from 'node:fs'
 import { Socket } from 'node:net'
 import type { Writable } from 'node:stream'

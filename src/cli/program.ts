@@ -7,7 +7,7 @@ import type { ActionOf } from './define.ts'
 import { PROGRAM, PROGRAM_AFTER } from './help.ts'
 import { addOperatorCommands, addPaceCommands, addScheduleCommand } from './operator-commands.ts'
 import { UsageError } from '../base/errors.ts'
-import { version } from '../base/version.ts'
+import { describeBuild } from '../base/version.ts'
 import { ADD_OPTION, addRequestOptions, collect } from './scope-options.ts'
 
 /**
@@ -18,7 +18,7 @@ import { ADD_OPTION, addRequestOptions, collect } from './scope-options.ts'
 export function createProgram(onExitCode: (code: number) => void): Command {
   const program = new Command('collab-sync')
     .description(PROGRAM)
-    .version(version(), '-V, --version', 'print the version')
+    .version(describeBuild(), '-V, --version', 'print the version and the commit')
     .helpOption('-h, --help', 'print this help')
     .configureHelp({ showGlobalOptions: false, optionDescription })
     // reportError reports wrong usage.

@@ -2,13 +2,14 @@ import swagger from '@fastify/swagger'
 import type { FastifyInstance } from 'fastify'
 import { createJsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod'
 import type { OpenAPIV3_1 } from 'openapi-types'
+import { version } from '../base/version.ts'
 
 /** Describes every tagged route that is added later, at `/openapi.json`. */
 export async function addOpenApi(app: FastifyInstance): Promise<void> {
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
-      info: { title: 'collab-sync', version: '1.0.0', description: DESCRIPTION },
+      info: { title: 'collab-sync', version: version(), description: DESCRIPTION },
       servers: [{ url: app.basePath || '/' }],
       security: [{ token: [] }, { session: [] }],
       components: {

@@ -5,6 +5,7 @@ import { requireSchema } from '../core/database/schema.ts'
 import { checkDatabase } from '../core/database/connection-errors.ts'
 import type { Database } from '../core/database/pool.ts'
 import type { Log } from '../base/log.ts'
+import { commit, version } from '../base/version.ts'
 import { inTime } from '../core/queue/queue.ts'
 import type { JobQueue } from '../core/queue/queue.ts'
 import type { Part } from './problem.ts'
@@ -15,7 +16,7 @@ export async function probes(
   { readiness }: { readiness: ReadinessCheck },
 ): Promise<void> {
   const options = { config: { right: 'none' } } as const
-  app.get('/healthz', options, async () => ({ status: 'ok' }))
+  app.get('/healthz', options, async () => ({ status: 'ok', version: version(), commit: commit() }))
   app.get('/readyz', options, async (_request, reply) => {
     const { postgresql, queue } = await readiness.check()
     const isReady = postgresql === null && queue === null

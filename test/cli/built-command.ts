@@ -62,9 +62,12 @@ export interface StandInProcess {
   log(): Promise<{ operation: string; data: Record<string, unknown>; status: number }[]>
 }
 
-/** The command as it is built. */
-export async function buildCommand(): Promise<BuiltCommand> {
-  const folder = await builtProgram()
+/**
+ * The command as it is built.
+ * @param program folder of another build than that of the tests
+ */
+export async function buildCommand(program?: string): Promise<BuiltCommand> {
+  const folder = program ?? (await builtProgram())
   // Inside the program's folder, so that what is put there imports the program by its name.
   const directory = await mkdtemp(join(folder, 'work-'))
   const hosted = new HostedCommands(join(folder, 'dist/test/cli/command-host.js'), directory)

@@ -1,6 +1,7 @@
 import { SharedCollabSync } from '../../client/collab-sync.ts'
 import { requireDefinitions } from '../../core/database/definitions.ts'
-import { UsageError } from '../../base/errors.ts'
+import { requireSchema } from '../../core/database/schema.ts'
+import { SchemaError, UsageError } from '../../base/errors.ts'
 import { checkReach, openQueueLate, startHttp } from '../../http/start-http.ts'
 import type { Log } from '../../base/log.ts'
 import { keepNotified } from '../../features/notify/notifier.ts'
@@ -10,6 +11,7 @@ import { reportServe } from '../../worker/process.ts'
 import { openStore } from '../../worker/store.ts'
 import type { Store } from '../../worker/store.ts'
 import { setTracing } from '../../base/trace.ts'
+import { commit, version } from '../../base/version.ts'
 import { EXIT } from '../exit.ts'
 import { onStopDeadline, stopOnSignals } from '../signals.ts'
 import { commandLog, commandSettings, migrateStore } from '../with-store.ts'
@@ -22,6 +24,7 @@ export async function serve({ demo }: { demo?: boolean }): Promise<number> {
   const settings = commandSettings(['database', 'queue', 'http'], demo)
   checkReach(settings)
   const log = commandLog(settings.logLevel)
+  log.info({ version: version(), commit: commit(), node: process.version }, 'starting')
   const stop = stopOnSignals(
     (signal) => log.info({ signal }, 'stopping: completing the requests in progress'),
     // A second signal changes nothing: stopping takes seconds.
@@ -66,9 +69,12 @@ async function serveOn(
     if (requested.aborted) return
     const { database } = store
     // The readiness probe reports other problems.
-    await requireDefinitions(database, settings).catch((error: unknown) => {
-      if (error instanceof UsageError) throw error
-    })
+    await requireSchema(database)
+      .then(() => requireDefinitions(database, settings))
+      .catch((error: unknown) => {
+        const isLasting = error instanceof SchemaError && !error.isPending
+        if (isLasting || error instanceof UsageError) throw error
+      })
     const parts = { database, queue, settings, log, by: 'http', trigger: 'http' } as const
     const collabSync = new SharedCollabSync(parts)
     const http = await startHttp({ settings, store, queue, collabSync, log })

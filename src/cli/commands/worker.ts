@@ -14,6 +14,7 @@ import type { Store } from '../../worker/store.ts'
 import type { MetricsListener, WorkerMetrics } from '../../worker/telemetry/worker-metrics.ts'
 import { startWorker } from '../../worker/worker.ts'
 import { setTracing } from '../../base/trace.ts'
+import { commit, version } from '../../base/version.ts'
 import { EXIT } from '../exit.ts'
 import { onStopDeadline, stopOnSignals } from '../signals.ts'
 import { commandLog, migrateStore } from '../with-store.ts'
@@ -26,6 +27,7 @@ const PAUSE_MS = 2_000
 export async function worker(): Promise<number> {
   const settings = readSettings(process.env, { need: ['service', 'database', 'queue'] })
   const log = commandLog(settings.logLevel)
+  log.info({ version: version(), commit: commit(), node: process.version }, 'starting')
   for (const problem of misspeltSettings(process.env)) log.warn(problem)
   let app: App | null = null
   let isAbandoned = false

@@ -4,10 +4,13 @@ import {
   createRedisBackend,
   LATEST_SCHEMA_VERSION,
   runMigrations,
+  SchemaMigrationRequiredError,
+  SchemaVersionMismatchError,
   withBackend,
 } from 'bullmq'
 import type { BackendClasses, IQueueBackend, RepeatOptions, Telemetry } from 'bullmq'
 import { nextDue } from '../../base/cron.ts'
+import { SchemaError } from '../../base/errors.ts'
 import { openingFault } from '../database/connection-errors.ts'
 import { openDatabase } from '../database/pool.ts'
 import type { Database } from '../database/pool.ts'
@@ -113,7 +116,13 @@ export async function migrateQueue(place: QueuePlace, signal?: AbortSignal): Pro
     })
     try {
       // Checked first: the migration runs twelve statements and takes a lock even if there is nothing to do.
-      const version = await assertSchemaCompatibility(client).catch(() => 0)
+      const version = await assertSchemaCompatibility(client).catch((error: unknown) => {
+        if (error instanceof SchemaMigrationRequiredError) return 0
+        if (!(error instanceof SchemaVersionMismatchError)) throw error
+        const message =
+          'The tables of the queue were made by a newer version of collab-sync. Update this program.'
+        throw new SchemaError(message, { isPending: false })
+      })
       if (version < LATEST_SCHEMA_VERSION) await runMigrations(client)
     } finally {
       client.release()

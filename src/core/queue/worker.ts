@@ -198,7 +198,11 @@ async function work(
 ): Promise<unknown> {
   const handler = handlers.get(job.name)
   if (handler === undefined) {
-    throw new UnrecoverableError(`There is no job named ${JSON.stringify(job.name)}.`)
+    const message = `There is no job named ${JSON.stringify(job.name)}.`
+    // A newer version may have jobs of further names for items of runs: its workers try it again.
+    throw idsOf(job.data).itemId === undefined
+      ? new UnrecoverableError(message)
+      : new Error(message)
   }
   try {
     return await handler({

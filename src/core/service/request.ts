@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { Pool } from 'undici'
 import type { Dispatcher } from 'undici'
 import { hasProxy, openProxies } from '../../base/proxy.ts'
-import { version } from '../../base/version.ts'
+import { userAgent } from '../../base/version.ts'
 import { callFailure } from './errors.ts'
 import type { Credentials } from './credentials.ts'
 import type { CallTarget, Shape } from './errors.ts'
@@ -52,7 +52,7 @@ const HEADER_BYTES_MAX = 64 * 1024
 /** What is parsed, so that the message can name the header that is too long. */
 const PARSED_HEADER_BYTES = 4 * HEADER_BYTES_MAX
 
-const USER_AGENT = `collab-sync/${version()}`
+const USER_AGENT = userAgent()
 
 /**
  * Makes single calls over kept-alive connections (docs/SERVICE.md, Requests). Never tries again, never

@@ -4,6 +4,7 @@ import { fetch } from 'undici'
 import type { EnvHttpProxyAgent, Response } from 'undici'
 import { UsageError } from '../../base/errors.ts'
 import { hasProxy, openProxies } from '../../base/proxy.ts'
+import { userAgent } from '../../base/version.ts'
 import { DEFAULT_TYPES } from '../../schemas/notification-type.ts'
 import type { ReceiverAddress } from '../../schemas/notification-type.ts'
 
@@ -75,7 +76,7 @@ export async function postOnce(
       method: post.body === null ? 'GET' : 'POST',
       redirect: 'manual',
       headers: {
-        'user-agent': 'collab-sync',
+        'user-agent': userAgent(),
         ...(post.body !== null && {
           'content-type': 'application/json',
           'webhook-id': post.id,

@@ -8,6 +8,7 @@ import type { JobQueue } from '../../core/queue/queue.ts'
 import { nextNightly } from '../../core/queue/schedule.ts'
 import { ATTENTION_KINDS } from '../../schemas/attention.ts'
 import { RunSchema } from '../../schemas/run.ts'
+import { commit, version } from '../../base/version.ts'
 
 /** Reads the metrics from PostgreSQL, one statement after the other, so that a scrape takes one connection. */
 export async function readSignals(database: Database) {
@@ -242,6 +243,12 @@ function queueRows({ jobs, nextNightly: next }: QueueSignals): GaugeRow[] {
 export function addProcessMetrics(registry: Registry): void {
   collectDefaultMetrics({ register: registry })
   for (const name of MALFORMED) registry.removeSingleMetric(name)
+  new Gauge({
+    name: 'collab_sync_build_info',
+    help: 'Always 1; the labels say which build of collab-sync runs.',
+    labelNames: ['version', 'commit'],
+    registers: [registry],
+  }).set({ version: version(), commit: commit() ?? '' }, 1)
 }
 
 /** Gauges with the name of a counter, which `promtool check metrics` refuses, and those that may be `Nan`. */
