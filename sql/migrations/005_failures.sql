@@ -251,6 +251,7 @@ create table sync.held (
   users_returned integer not null default 0,
   repeats smallint not null default 0,
   is_loss boolean not null default true,
+  operation text not null,
   kind text not null check (kind in ('organization', 'document', 'group')),
   resolution text check (resolution in ('accepted', 'refused', 'repeated', 'recovered')),
   content_digest bytea not null,
@@ -262,9 +263,9 @@ create table sync.held (
   reason text,
   is_standing boolean not null default false
 );
-create unique index one_open_hold_a_listing on sync.held (kind, scope_key) where resolved_at is null;
+create unique index one_open_hold_a_listing on sync.held (operation, kind, scope_key) where resolved_at is null;
 create index on sync.held (run_id);
-create index refused_listings on sync.held (kind, scope_key) where is_standing;
+create index refused_listings on sync.held (operation, kind, scope_key) where is_standing;
 create index held_waiting on sync.held (organization_id, held_id) where resolved_at is null;
 comment on table sync.held is 'Held removals: listings that lost so many users, at once or within seven days, that collab-sync removed none of them. The removal is applied when an operator accepts it, or when HELD_ACCEPT_AFTER nightly runs have returned the same response. After a refusal, the listing is held again only when the response changes.';
 comment on column sync.held.held_id is 'Internal ID.';
@@ -277,6 +278,7 @@ comment on column sync.held.users_before is 'Number of users in the listing befo
 comment on column sync.held.users_returned is 'Number of users in this response.';
 comment on column sync.held.repeats is 'Number of later scheduled runs that received the same response.';
 comment on column sync.held.is_loss is 'True if too many users are missing; false if the response may be incomplete: then the next complete response decides.';
+comment on column sync.held.operation is 'The operation of the listing.';
 comment on column sync.held.kind is 'Whose listing it is: organization, document or group.';
 comment on column sync.held.resolution is 'accepted or refused (by an operator), repeated (HELD_ACCEPT_AFTER nightly runs returned the same response), or recovered (the users returned).';
 comment on column sync.held.content_digest is 'Digest of the response.';

@@ -104,7 +104,7 @@ cross join lateral (
       max(r.removal_refused_at) as removal_refused_at
     from collab_store.disputed_removals r
     cross join unnest(r.missing_user_ids) m (user_id)
-    where r.kind = 'organization' and r.scope_key = o.organization_key
+    where r.operation = 'users' and r.kind = 'organization' and r.scope_key = o.organization_key
     group by 1
   ) r using (user_id)
   where u.organization_key = o.organization_key

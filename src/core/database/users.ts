@@ -128,7 +128,7 @@ export async function readRemovals(
   on: On,
   listing: { readonly kind: ScopeKind; readonly scopeKey: number },
 ): Promise<Map<string, 'held' | 'refused'>> {
-  const rows = await held.removals.all(on, listing)
+  const rows = await held.removals.all(on, { operation: 'users', ...listing })
   return new Map(rows.map(({ userId, isRefused }) => [userId, isRefused ? 'refused' : 'held']))
 }
 
