@@ -41,10 +41,10 @@ test.each(CASES)(
   },
 )
 
-test.each<Fault & { what: string }>([
-  { what: 'is one page of several', kind: 'half-with-next-page-token' },
-  { what: 'is empty', kind: 'empty-list' },
-])('a response that $what removes nothing until it is accepted', async ({ what: _, ...fault }) => {
+test.each<{ what: string; fault: Fault }>([
+  { what: 'is one page of several', fault: { kind: 'half-with-next-page-token' } },
+  { what: 'is empty', fault: { kind: 'empty-list' } },
+])('a response that $what removes nothing until it is accepted', async ({ fault }) => {
   for (const of of CASES) {
     const before = await stored(of)
     expect(await run(of, fault)).toMatchObject({ status: 'partial', scopes_held: 1 })
