@@ -31,7 +31,7 @@ comment on column sync.failures.batch_key is 'The batch of the scope.';
 comment on column sync.failures.http_status is 'HTTP status of the last response; null if there was none.';
 comment on column sync.failures.attempts is 'Number of calls made for it.';
 comment on column sync.failures.scope_no is 'Position of the scope in its batch.';
-comment on column sync.failures.operation is 'users or comments.';
+comment on column sync.failures.operation is 'The read operation, such as users or comments.';
 comment on column sync.failures.organization_id is 'The requested organization.';
 comment on column sync.failures.document_id is 'The requested document; null if none.';
 comment on column sync.failures.annotation_id is 'The requested annotation; null if none.';
@@ -121,7 +121,7 @@ comment on column sync.observed_errors.times is 'Number of scopes that failed wi
 comment on column sync.observed_errors.first_seen_at is 'When it first occurred.';
 comment on column sync.observed_errors.last_seen_at is 'When it last occurred.';
 comment on column sync.observed_errors.http_status is 'HTTP status of the response.';
-comment on column sync.observed_errors.operation is 'users or comments.';
+comment on column sync.observed_errors.operation is 'The read operation, such as users or comments.';
 comment on column sync.observed_errors.error_status is 'error.status of the response; empty if there was none.';
 comment on column sync.observed_errors.sample is 'One message of these failures, shortened, without credentials.';
 
@@ -153,7 +153,7 @@ comment on table sync.rejected_records is 'Records, or fields of records, that P
 comment on column sync.rejected_records.rejected_record_id is 'Internal ID.';
 comment on column sync.rejected_records.run_id is 'The run that last received it; it may have been pruned.';
 comment on column sync.rejected_records.at is 'When it was last received.';
-comment on column sync.rejected_records.operation is 'users or comments.';
+comment on column sync.rejected_records.operation is 'The read operation, such as users or comments.';
 comment on column sync.rejected_records.organization_id is 'The requested organization.';
 comment on column sync.rejected_records.document_id is 'The requested document; null if none.';
 comment on column sync.rejected_records.annotation_id is 'The requested annotation; null if none.';
@@ -183,7 +183,7 @@ create table sync.set_aside_records (
 comment on table sync.set_aside_records is 'Digests of rejected records that an operator set aside. The same content in the same scope makes no later run partial.';
 comment on column sync.set_aside_records.digest is 'As in sync.rejected_records.';
 comment on column sync.set_aside_records.set_aside_at is 'When it was set aside.';
-comment on column sync.set_aside_records.operation is 'users or comments.';
+comment on column sync.set_aside_records.operation is 'The read operation, such as users or comments.';
 comment on column sync.set_aside_records.organization_id is 'The requested organization.';
 comment on column sync.set_aside_records.document_id is 'The requested document; null if none.';
 comment on column sync.set_aside_records.annotation_id is 'The requested annotation; null if none.';
@@ -221,7 +221,7 @@ comment on view sync.unstored_records is 'Rejected records with their state. A r
 comment on column sync.unstored_records.rejected_record_id is 'As in sync.rejected_records.';
 comment on column sync.unstored_records.run_id is 'As in sync.rejected_records.';
 comment on column sync.unstored_records.at is 'As in sync.rejected_records.';
-comment on column sync.unstored_records.operation is 'users or comments.';
+comment on column sync.unstored_records.operation is 'The read operation, such as users or comments.';
 comment on column sync.unstored_records.organization_id is 'The requested organization.';
 comment on column sync.unstored_records.document_id is 'The requested document; null if none.';
 comment on column sync.unstored_records.annotation_id is 'The requested annotation; null if none.';
