@@ -41,6 +41,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
     'Changes of the last days in all organizations. Few comments change.',
   'observed/estimate users': 'Runs once, when migrate stores another PRIVACY_EXCLUDE.',
 
+  'refresh/any-hints hints': 'As refresh/take-hints, up to the first of them.',
   'refresh/seed annotations': 'Runs once, when continuous refresh is switched on.',
   'refresh/take-hints hints':
     'Contains only threads that a program reported and no worker has polled since.',
