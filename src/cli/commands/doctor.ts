@@ -93,11 +93,13 @@ async function checkTables(
   const opening = { log, applicationName: 'doctor', say: note, signal: patience, waitMs: WAIT_MS }
   const store = await openStore(settings, opening).catch((error: unknown) => error as Error)
   if (store instanceof Error) return { found: [broken('PostgreSQL', store, PATIENCE_MS)] }
-  // Read first, within the time limit. A failure is one of the checks below.
   const { operations } = settings
-  const scopes = await catalog.anyScopes.all(store.database, { operations }).catch(() => [])
-  const pace = await readPace(store.database).catch(() => undefined)
-  const { findings, isReachable } = await checkStore(store, settings, PATIENCE_MS)
+  // All at once, within the time limit. If the catalog or the pause cannot be read, one of the checks reports why.
+  const [{ findings, isReachable }, scopes, pace] = await Promise.all([
+    checkStore(store, settings, PATIENCE_MS),
+    catalog.anyScopes.all(store.database, { operations }).catch(() => []),
+    readPace(store.database).catch(() => undefined),
+  ])
   // Do not report the same fault twice.
   const isReported = !isReachable && store.queuePlace.url === store.databaseUrl
   const queue =
