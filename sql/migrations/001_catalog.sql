@@ -1,14 +1,22 @@
--- Up Migration
 -- The catalog, and the batches that group its scopes into units of work.
 -- Keys are integers: in each index and join they cost a third of the service's own IDs
 -- (docs/decisions/2026-11-21-views-over-narrow-keys.md).
+create schema collab_sync;
 comment on schema collab_sync is
-  'Internal to the command migrate: which migrations were applied.';
-comment on table collab_sync.migrations is 'Applied migrations, in order.';
-comment on column collab_sync.migrations.id is 'Internal number.';
+  'Internal to collab-sync: which migrations were applied.';
+create table collab_sync.migrations (
+  name text primary key,
+  checksum text not null check (checksum ~ '^[0-9a-f]{64}$'),
+  works_with text,
+  version text not null,
+  applied_at timestamptz not null default clock_timestamp()
+);
+comment on table collab_sync.migrations is 'Applied migrations.';
 comment on column collab_sync.migrations.name is 'File name without .sql.';
-comment on column collab_sync.migrations.run_on is 'When it was applied, in the time zone of that session.';
-comment on sequence collab_sync.migrations_id_seq is 'Values of the column id.';
+comment on column collab_sync.migrations.checksum is 'SHA-256 of the file.';
+comment on column collab_sync.migrations.works_with is 'Oldest version of collab-sync that also works with these tables; null if only versions that have the migration do.';
+comment on column collab_sync.migrations.version is 'Version of collab-sync that applied it.';
+comment on column collab_sync.migrations.applied_at is 'When it was applied.';
 
 create schema collab_store;
 comment on schema collab_store is

@@ -1,4 +1,3 @@
--- Up Migration
 -- Users and their memberships. Memberships contain the service's user ID, so that they do not depend on rows of
 -- users.
 create table collab_store.users (

@@ -1,4 +1,3 @@
--- Up Migration
 -- Comments as of the last check, and their superseded versions. Fixed-width columns come first, to avoid padding.
 -- There is no foreign key to annotations: its check and row lock would make every insert about a fifth slower, and
 -- the key can only come from the claimed scope (docs/decisions/2026-11-21-no-foreign-key-from-comments.md).

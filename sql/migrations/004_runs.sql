@@ -1,4 +1,3 @@
--- Up Migration
 -- What the workers did. PostgreSQL stores the life of every run; the queue only delivers jobs.
 create schema sync;
 comment on schema sync is 'Operations: runs, failures, rejected records, workers, the schedule and actions of users. Times come from collab-sync''s clock.';

@@ -1,4 +1,3 @@
--- Up Migration
 -- Scopes that failed, records that could not be stored, and held removals.
 create table sync.failures (
   failure_id bigint generated always as identity primary key,

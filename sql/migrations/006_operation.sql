@@ -1,4 +1,3 @@
--- Up Migration
 -- State that the processes of an installation share: locks, the nightly schedule, the rate of calls, tokens of `serve`,
 -- and notifications.
 create table sync.locks (

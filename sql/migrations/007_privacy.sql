@@ -1,4 +1,3 @@
--- Up Migration
 -- Erasures, so that no sync stores an erased person again. An erasure is registered first; from then on everything
 -- read is redacted. Then the stored data is rewritten in chunks while runs continue. Until it finishes, its row says
 -- so and has the values to search for.

@@ -1,4 +1,3 @@
--- Up Migration
 -- Continuous refresh (docs/decisions/2026-11-23-continuous-refresh.md). Threads that changed recently are checked
 -- often, in classes by the time since their last change. All other scopes are checked batch by batch, least recently
 -- checked first. A check that finds no change writes nothing.

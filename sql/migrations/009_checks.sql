@@ -1,4 +1,3 @@
--- Up Migration
 -- The single definition of the last successful check of a scope, of staleness, and of what is in the catalog. Rows of
 -- the views of schema collab and totals in collab_store.checks read it. Also defines disputed removals.
 

@@ -1,4 +1,3 @@
--- Up Migration
 -- The views that users query. The tables beneath them can then have narrow keys. Change a view only by adding columns
 -- at its end.
 -- `raw` is assembled from the columns and from `rest`, the fields that the columns cannot reproduce, so that each

@@ -1,4 +1,3 @@
--- Up Migration
 -- Comments for analysts, and how they changed. Views run with the rights of their owner; functions run with the
 -- rights of the caller and use only these views. A role that can read a view can therefore use its function, and no
 -- other role can.

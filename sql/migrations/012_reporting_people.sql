@@ -1,4 +1,3 @@
--- Up Migration
 -- Users for analysts, and when the stored data was checked.
 
 create view reporting.memberships as

@@ -1,4 +1,3 @@
--- Up Migration
 -- What continuous refresh does, by class, and how long it takes until changes are stored. The delay is measured from
 -- the comments themselves, whichever check found them.
 

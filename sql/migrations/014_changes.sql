@@ -1,4 +1,3 @@
--- Up Migration
 -- The feed of changes: changes to the views of schema collab, in an order that loses none.
 
 create table collab_store.changes (

@@ -1,4 +1,3 @@
--- Up Migration
 -- Records the fields of the service's records, so that a field that the service adds, omits or changes in type is
 -- noticed. Each process counts the records that it reads and writes the counts with a commit: when it meets a new
 -- field, after 1,000 records, and at the end of each batch.

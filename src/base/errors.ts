@@ -107,7 +107,14 @@ export class EnvironmentError extends Error {
   override name = 'EnvironmentError'
 }
 
-/** The tables are missing or not of this program's version: nothing was done, exit code 2. A worker waits for `migrate`. */
+/** The tables are missing, or this program does not work with them: nothing was done, exit code 2. */
 export class SchemaError extends EnvironmentError {
   override name = 'SchemaError'
+  /** Whether `migrate` makes them usable. A worker waits for it. */
+  readonly isPending: boolean
+
+  constructor(message: string, { isPending }: { isPending: boolean }) {
+    super(message)
+    this.isPending = isPending
+  }
 }

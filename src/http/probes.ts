@@ -48,7 +48,7 @@ export function openReadiness(parts: {
   const { database, settings, queue, log } = parts
   const postgresql = watched('PostgreSQL', log, [
     [UNREACHABLE, () => checkDatabase(database)],
-    [WRONG_TABLES, () => requireSchema(database)],
+    [null, () => requireSchema(database, '')],
     [null, () => requireDefinitions(database, settings)],
   ])
   const server = queue.place.kind === 'redis' ? 'Redis' : 'PostgreSQL'
@@ -67,7 +67,6 @@ export function openReadiness(parts: {
 }
 
 const UNREACHABLE = 'PostgreSQL does not respond, or refuses the connection.'
-const WRONG_TABLES = 'The tables are not of this version of collab-sync: run `collab-sync migrate`.'
 
 /** The sentence for a failed check; null for the message of its error. */
 type Check = readonly [sentence: string | null, check: () => unknown]

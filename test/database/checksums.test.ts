@@ -30,6 +30,17 @@ test(`every migration has its line in sql/migrations.sha256: ${UPDATE}`, async (
   await expect(text.join('')).toMatchFileSnapshot(CHECKSUMS)
 })
 
+test('migrations are numbered without gaps, and name a released version that also works with their tables', () => {
+  const files = readdirSync(join(SQL, 'migrations')).toSorted()
+  const numbers = files.map((name) => Number(/^(\d{3})_[a-z_]+\.sql$/.exec(name)?.[1]))
+  expect(numbers).toEqual(files.map((_name, index) => index + 1))
+  for (const name of files) {
+    const text = readFileSync(join(SQL, 'migrations', name), 'utf8')
+    const line = /^-- Works with.*$/m.exec(text)?.[0]
+    if (line !== undefined) expect(line, name).toMatch(/^-- Works with: \d+\.\d+\.\d+$/)
+  }
+})
+
 /** One that landed stays as it is, and those after it have higher numbers. */
 function complaints(): string[] {
   const last = [...landed.keys()].toSorted().at(-1) ?? ''

@@ -8,6 +8,7 @@ import { EnvironmentError } from '../../src/base/errors.ts'
 import { openOwnPostgres } from '../faults/servers.ts'
 import { createEmptyDatabase, createTestDatabase, onServer, urlWith } from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'
+import { until } from '../helpers/until.ts'
 import { revokingStatements } from './revoking-statements.ts'
 
 let database: TestDatabase
@@ -34,14 +35,16 @@ test('six at once apply every migration once', async () => {
   const applied = all.filter((one) => one.applied.length > 0)
   expect(applied).toHaveLength(1)
   expect(all.every((one) => one.readerRole.granted)).toBe(true)
-  const { rows } = await database.pool.query('select name from collab_sync.migrations order by id')
+  const { rows } = await database.pool.query(
+    'select name from collab_sync.migrations order by applied_at',
+  )
   expect(rows.map((row) => row.name)).toEqual(applied[0]?.applied)
 })
 
 test('a migration that fails leaves nothing behind and says so', async () => {
   await database.pool.query('create schema reporting')
   await expect(migrate(database.url)).rejects.toThrow(
-    /A migration failed, and nothing was changed: .*"reporting" already exists/,
+    /The migration 011_reporting_comments failed, and nothing was changed: .*"reporting" already exists/,
   )
   const { rows } = await database.pool.query(
     `select from pg_namespace where nspname in ('collab', 'collab_store', 'sync')`,
@@ -51,32 +54,92 @@ test('a migration that fails leaves nothing behind and says so', async () => {
   expect((await migrate(database.url)).applied).toContain('011_reporting_comments')
 })
 
-describe('requireSchema', () => {
-  test('an empty database is told to be migrated', async () => {
-    await expect(requireSchema(database.pool)).rejects.toThrow(
-      /has no tables of collab-sync yet. Run `collab-sync migrate`/,
+describe('tables of another version', () => {
+  const all = `update collab_sync.migrations set`
+  const last = `where name = (select max(name) from collab_sync.migrations)`
+  const other = `insert into collab_sync.migrations (name, checksum, works_with, version)`
+  const unknown = `${other} values ('998_future', repeat('a', 64), null, '9.1.0')`
+  const understood = `${other} values ('999_future', repeat('a', 64), '0.1.0', '9.2.0')`
+  /** By state: what makes it, and the message of each command; null where all work. */
+  const STATES: Record<string, { made: string[]; message: RegExp | null; isPending?: true }> = {
+    current: { made: [], message: null },
+    understood: { made: [understood], message: null },
+    missing: {
+      made: ['delete from collab_sync.migrations'],
+      message:
+        /^The database at .+ has no tables of collab-sync yet\. Run `collab-sync migrate`\.$/,
+      isPending: true,
+    },
+    older: {
+      made: [`delete from collab_sync.migrations ${last}`],
+      message:
+        /^The tables are older than this program: they lack the migration \d{3}_\w+\. Run `collab-sync migrate`\.$/,
+      isPending: true,
+    },
+    unreleased: {
+      made: ['alter table collab_sync.migrations drop column checksum'],
+      message:
+        /^The tables were made before version 0\.1\.0 and cannot be upgraded\. .*new database/,
+    },
+    edited: {
+      made: [`${all} checksum = repeat('a', 64), version = '0.1.7' ${last}`],
+      message:
+        /^The migration \d{3}_\w+ of these tables, applied by a build of version 0\.1\.7, differs from that of this program\. Use the build that made the tables, or /,
+    },
+    foreign: {
+      made: [`${all} name = '500_other' ${last}`],
+      message:
+        /^The tables have the migration 500_other, which this program does not have, and lack \d{3}_\w+\. Use the build /,
+    },
+    newer: {
+      made: [understood, unknown],
+      message:
+        /^The tables were made by a newer version of collab-sync, 9\.2\.0 \(998_future, 999_future\)\. Update this program\.$/,
+    },
+    'newer than what is understood': {
+      made: [`${other} values ('999_future', repeat('a', 64), '0.2.0', '0.2.0')`],
+      message: /newer version of collab-sync, 0\.2\.0 \(999_future\)\. Update this program/,
+    },
+  }
+
+  test.each(Object.entries(STATES))('%s', async (_state, { made, message, isPending = false }) => {
+    const migrated = await createTestDatabase()
+    for (const statement of made) await migrated.pool.query(statement)
+    const before = await migrationsOf(migrated.pool)
+    const refused = { message: expect.stringMatching(message ?? ''), isPending }
+    if (message === null) await requireSchema(migrated.pool)
+    else await expect(requireSchema(migrated.pool)).rejects.toMatchObject(refused)
+    if (message === null) expect((await migrate(migrated.url)).applied).toEqual([])
+    else if (!isPending) await expect(migrate(migrated.url)).rejects.toMatchObject(refused)
+    if (!isPending) expect(await migrationsOf(migrated.pool)).toEqual(before)
+  })
+
+  test('no address is in a message that must not name the place', async () => {
+    await expect(requireSchema(database.pool, '')).rejects.toThrow(
+      'The database has no tables of collab-sync yet. Run `collab-sync migrate`.',
     )
   })
 
-  test('tables that lack a migration are told to be migrated', async () => {
-    await migrate(database.url)
-    await database.pool.query(
-      `delete from collab_sync.migrations where name > '011_reporting_comments'`,
-    )
-    await expect(requireSchema(database.pool)).rejects.toThrow(
-      'The tables are older than this program: their last migration is 011_reporting_comments. Run `collab-sync migrate`.',
-    )
-  })
+  async function migrationsOf(pool: Database) {
+    return (await pool.query('select * from collab_sync.migrations order by name')).rows
+  }
+})
 
-  test('tables of a newer version are left alone, by migrate too', async () => {
-    await migrate(database.url)
-    await database.pool.query(
-      `insert into collab_sync.migrations (name, run_on) values ('999_future', now())`,
-    )
-    const newer = /newer version of collab-sync \(999_future\). Update this program/
-    await expect(requireSchema(database.pool)).rejects.toThrow(newer)
-    await expect(migrate(database.url)).rejects.toThrow(newer)
-  })
+test('migrate gives up a lock that another session holds, so that readers go on, and tries again', async () => {
+  const migrated = await createTestDatabase()
+  await migrated.pool.query(
+    `delete from collab_sync.migrations where name = (select max(name) from collab_sync.migrations)`,
+  )
+  const other = await migrated.pool.connect()
+  await other.query('begin; lock table collab_sync.migrations in share mode')
+  const migrating = migrate(migrated.url)
+  const waits = `select from pg_locks where not granted and relation = 'collab_sync.migrations'::regclass`
+  const isWaiting = async () => (await migrated.pool.query(waits)).rows.length > 0
+  await until('the migration waits for the lock', isWaiting)
+  await until('it gave up', async () => !(await isWaiting()))
+  await other.query('commit')
+  other.release()
+  expect((await migrating).applied).toHaveLength(1)
 })
 
 describe('roles', () => {

@@ -11,7 +11,7 @@ closedAtEnd(() => parts.queue.close())
 const server = await unlistenedOn(parts)
 
 test('without tables the probe, the API and the pages say what to run, and all is well once it was', async () => {
-  const sentence = 'The tables are not of this version of collab-sync: run `collab-sync migrate`.'
+  const sentence = 'The database has no tables of collab-sync yet. Run `collab-sync migrate`.'
   const ready = async () => (await server.app.inject('/readyz')).json()
   await until('the queue is ready', async () => (await ready()).queue === 'ready')
   expect(await ready()).toEqual({ status: 'not ready', postgresql: sentence, queue: 'ready' })

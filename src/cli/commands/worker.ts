@@ -3,7 +3,7 @@ import { jobs } from '../../../jobs/index.ts'
 import { openApp } from '../../worker/app.ts'
 import type { App, AppWatch } from '../../worker/app.ts'
 import { checkDatabase } from '../../core/database/connection-errors.ts'
-import { EnvironmentError } from '../../base/errors.ts'
+import { EnvironmentError, SchemaError } from '../../base/errors.ts'
 import type { Log } from '../../base/log.ts'
 import { misspeltSettings } from '../../settings/near-names.ts'
 import { readSettings } from '../../settings/settings.ts'
@@ -111,7 +111,9 @@ async function openPatiently(
       await checkDatabase(store.database)
       return await openApp(settings, store, log, watch)
     } catch (error) {
-      if (!(error instanceof EnvironmentError) || performance.now() > giveUpAtMs) throw error
+      const isLasting = error instanceof SchemaError && !error.isPending
+      if (!(error instanceof EnvironmentError) || isLasting || performance.now() > giveUpAtMs)
+        throw error
       log.warn({ reason: error.message }, 'cannot start yet; retrying')
     }
     await sleep(PAUSE_MS, undefined, { signal })

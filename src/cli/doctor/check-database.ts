@@ -1,7 +1,7 @@
 import { readHeldBack } from '../../features/export/changes.ts'
 import { budgetFault, requireDefinitions } from '../../core/database/definitions.ts'
 import type { Definitions } from '../../core/database/definitions.ts'
-import { readApplied, requireSchema } from '../../core/database/schema.ts'
+import { readTables, requireSchema } from '../../core/database/schema.ts'
 import { checkDatabase, describeDatabase } from '../../core/database/connection-errors.ts'
 import { rolledBack } from '../../core/database/pool.ts'
 import type { Database } from '../../core/database/pool.ts'
@@ -135,10 +135,11 @@ async function writes({ database }: Opened): Promise<Finding> {
 }
 
 async function tables({ database }: Opened): Promise<Finding> {
-  const applied = await readApplied(database).catch(() => null)
-  if (applied?.length === 0) return next('tables', 'they do not exist yet', 'collab-sync migrate')
+  const tables = await readTables(database).catch(() => null)
+  if (tables?.state === 'missing')
+    return next('tables', 'they do not exist yet', 'collab-sync migrate')
   await requireSchema(database)
-  return ok('tables', 'have this version')
+  return ok('tables', tables?.sentences ?? 'have this version')
 }
 
 function rights({ role, mayCreateSchemas }: Server): Finding[] {

@@ -1,14 +1,18 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import pRetry from 'p-retry'
 import { EnvironmentError } from '../../base/errors.ts'
+import { version } from '../../base/version.ts'
 import { estimateRewritten, requireTimeZone, setDefinitions } from './definitions.ts'
 import type { Definitions, PrivacyChange } from './definitions.ts'
 import { checkDatabase, codeOf, describeDatabase } from './connection-errors.ts'
 import { openDatabase, retryConflicts, transactionOn } from './pool.ts'
 import type { Client } from './pool.ts'
 import { resetRestored } from './restored.ts'
-import { INSUFFICIENT_PRIVILEGE, MIGRATIONS, readApplied, refuseOthers } from './schema.ts'
+import { INSUFFICIENT_PRIVILEGE, readTables, requireMigratable } from './schema.ts'
+import type { Migration, Tables } from './schema.ts'
 import type { RowOf } from './statement.ts'
+import * as migrations from './statements/migrations.ts'
 import type { estimate } from './statements/observed.ts'
 import { deriveWritten } from './written.ts'
 import type { Derived, OnDerived } from './written.ts'
@@ -55,11 +59,10 @@ export async function migrate(
       // Table of migrations, migrations and role under one lock of the session; closing the connection gives it back.
       await client.query('set statement_timeout = 0')
       await client.query('select pg_advisory_lock($1)', [MIGRATE_LOCK])
-      const before = await readApplied(client)
-      refuseOthers(before)
-      const applied = await applyPending(client, before.length === 0).catch((error: unknown) => {
-        throw failedMigration(error, describeDatabase(database))
-      })
+      const tables = await readTables(client)
+      requireMigratable(tables)
+      await applyPending(client, tables, describeDatabase(database))
+      const applied = tables.pending.map(({ name }) => name)
       const privacy =
         definitions === undefined
           ? []
@@ -81,27 +84,47 @@ export async function migrate(
 const READER_ROLE = fileURLToPath(import.meta.resolve('#sql/roles/collab_reader.sql'))
 const MIGRATE_LOCK = 4_013_071_001
 
-async function applyPending(client: Client, isFirst: boolean): Promise<string[]> {
-  const { runner } = await import('node-pg-migrate')
-  const applied = await runner({
-    dbClient: client,
-    dir: MIGRATIONS,
-    migrationsSchema: 'collab_sync',
-    migrationsTable: 'migrations',
-    createMigrationsSchema: isFirst,
-    direction: 'up',
-    singleTransaction: true,
-    noLock: true,
-    logger: { debug() {}, info() {}, warn() {}, error() {} },
-  })
-  return applied.map(({ name }) => name)
+/** Other sessions wait behind a migration that waits for a lock, so that it gives up soon and tries again later. */
+const LOCK_TIMEOUT = '5s'
+const LOCK_NOT_AVAILABLE = '55P03'
+
+async function applyPending(
+  client: Client,
+  { state, pending }: Tables,
+  place: string,
+): Promise<void> {
+  let at: Migration | undefined
+  const apply = () =>
+    transactionOn(client, async () => {
+      await client.query(`set local lock_timeout = '${LOCK_TIMEOUT}'`)
+      for (const migration of pending) {
+        at = migration
+        await client.query(migration.sql)
+        await migrations.record.run(client, { ...migration, version: version() })
+      }
+    })
+  try {
+    await pRetry(apply, {
+      retries: 3,
+      minTimeout: 1_000,
+      shouldRetry: ({ error }) => codeOf(error) === LOCK_NOT_AVAILABLE,
+    })
+  } catch (cause) {
+    throw failedMigration(cause, { isFirst: state === 'missing', name: at?.name ?? '', place })
+  }
 }
 
-function failedMigration(cause: unknown, place: string): EnvironmentError {
+function failedMigration(
+  cause: unknown,
+  { isFirst, name, place }: { isFirst: boolean; name: string; place: string },
+): EnvironmentError {
+  const code = codeOf(cause)
   const message =
-    codeOf(cause) === INSUFFICIENT_PRIVILEGE
+    isFirst && code === INSUFFICIENT_PRIVILEGE
       ? `The role in DATABASE_URL may not create schemas at ${place}. Make it the database's owner, or \`grant create on database\` to it.`
-      : `A migration failed, and nothing was changed: ${(cause as Error).message}.`
+      : code === LOCK_NOT_AVAILABLE
+        ? `The migration ${name} waited four times for ${LOCK_TIMEOUT} for a lock of another session, and nothing was changed. Run \`collab-sync migrate\` again when no long transaction is open (pg_stat_activity shows them).`
+        : `The migration ${name} failed, and nothing was changed: ${(cause as Error).message}.`
   return new EnvironmentError(message, { cause })
 }
 

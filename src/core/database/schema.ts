@@ -1,60 +1,181 @@
-import { readdirSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { SchemaError } from '../../base/errors.ts'
+import { version } from '../../base/version.ts'
 import { codeOf, describeDatabase } from './connection-errors.ts'
 import type { Client, Database } from './pool.ts'
+import type { RowOf } from './statement.ts'
+import * as migrations from './statements/migrations.ts'
 
-export const MIGRATIONS = fileURLToPath(import.meta.resolve('#sql/migrations'))
 export const INSUFFICIENT_PRIVILEGE = '42501'
 
-/**
- * Checks that the tables are of this program's version.
- * @throws SchemaError that says to run `collab-sync migrate`, or that the program is too old
- */
-export async function requireSchema(database: Database): Promise<void> {
-  const applied = await readApplied(database).catch((error: unknown) => {
-    // A role that may only read the views may not read this. If something is missing, PostgreSQL then names it.
-    if (codeOf(error) === INSUFFICIENT_PRIVILEGE) return ownMigrations()
-    throw error
-  })
-  refuseOthers(applied)
-  if (applied.length === 0)
-    throw new SchemaError(
-      `The database at ${describeDatabase(database)} has no tables of collab-sync yet. Run \`collab-sync migrate\`.`,
-    )
-  if (!ownMigrations().every((name) => applied.includes(name)))
-    throw new SchemaError(
-      `The tables are older than this program: their last migration is ${applied.at(-1)}. Run \`collab-sync migrate\`.`,
-    )
+/** A migration that this program has. */
+export interface Migration {
+  /** Name of the file without .sql. */
+  readonly name: string
+  readonly sql: string
+  /** SHA-256 of the file. */
+  readonly checksum: string
+  /** From its line `-- Works with: 0.1.0`: the oldest version that also works with the tables that it makes. */
+  readonly worksWith: string | null
 }
 
-/** Names of the applied migrations, in order; empty where there are none of ours. */
-export async function readApplied(from: Database | Client): Promise<string[]> {
+/** The tables of a database as this program finds them. */
+export interface Tables {
+  /**
+   * `current`: this program's own. `understood`: newer, and this version works with them. `missing` and `older`: `migrate`
+   * makes them current. `unreleased`: made before 0.1.0. `edited`: a migration was applied with other content. `foreign`: made by
+   * a program with other migrations. `newer`: this version does not work with them.
+   */
+  readonly state:
+    'current' | 'understood' | 'missing' | 'older' | 'unreleased' | 'edited' | 'foreign' | 'newer'
+  /** Two sentences: what is wrong, and what to do. What is special, where nothing is wrong; null if nothing is. */
+  readonly sentences: string | null
+  /** Migrations that `migrate` has to apply, in order. */
+  readonly pending: readonly Migration[]
+}
+
+const PENDING: readonly Tables['state'][] = ['missing', 'older']
+const USABLE: readonly Tables['state'][] = ['current', 'understood']
+
+/**
+ * Checks that this program works with the tables.
+ * @param place of the database in the message, such as ` at host:5432`; empty if the message must contain no address
+ * @throws SchemaError that says what is wrong and what to do
+ */
+export async function requireSchema(
+  database: Database,
+  place = ` at ${describeDatabase(database)}`,
+): Promise<void> {
+  const tables = await readTables(database).catch((error: unknown) => {
+    // A role that may only read the views may not read this. If something is missing, PostgreSQL then names it.
+    if (codeOf(error) === INSUFFICIENT_PRIVILEGE) return null
+    throw error
+  })
+  if (tables !== null && !USABLE.includes(tables.state)) throw schemaError(tables, place)
+}
+
+/** @throws SchemaError for tables that `migrate` must not change */
+export function requireMigratable(tables: Tables): void {
+  if (![...USABLE, ...PENDING].includes(tables.state)) throw schemaError(tables)
+}
+
+function schemaError({ state, sentences }: Tables, place = ''): SchemaError {
+  const message = (sentences ?? '').replace(/^The database\b/, `The database${place}`)
+  return new SchemaError(message, { isPending: PENDING.includes(state) })
+}
+
+/** Compares the applied migrations with this program's, by name and checksum. */
+export async function readTables(from: Database | Client): Promise<Tables> {
+  const own = ownMigrations()
+  const applied = await readApplied(from)
+  if (applied === null) return { state: 'unreleased', sentences: UNRELEASED, pending: [] }
+  const checksums = new Map(applied.map(({ name, checksum }) => [name, checksum]))
+  const pending = own.filter(({ name }) => !checksums.has(name))
+  const unknown = applied.filter(({ name }) => !own.some((each) => each.name === name))
+  const edited = own.find(
+    ({ name, checksum }) => checksums.has(name) && checksums.get(name) !== checksum,
+  )
+  const { state, sentences } = judge({ applied, unknown, edited, pending })
+  return { state, sentences, pending }
+}
+
+function judge({
+  applied,
+  unknown,
+  edited,
+  pending,
+}: {
+  applied: readonly Applied[]
+  unknown: readonly Applied[]
+  edited: Migration | undefined
+  pending: readonly Migration[]
+}): Omit<Tables, 'pending'> {
+  const [missing] = pending
+  if (applied.length === 0)
+    return {
+      state: 'missing',
+      sentences: 'The database has no tables of collab-sync yet. Run `collab-sync migrate`.',
+    }
+  if (edited !== undefined) {
+    const by = applied.find(({ name }) => name === edited.name)?.version
+    return {
+      state: 'edited',
+      sentences: `The migration ${edited.name} of these tables, applied by a build of version ${by}, differs from that of this program. ${OTHER_BUILD}`,
+    }
+  }
+  if (unknown.length > 0 && missing !== undefined)
+    return {
+      state: 'foreign',
+      sentences: `The tables have the migration ${unknown[0]?.name}, which this program does not have, and lack ${missing.name}. ${OTHER_BUILD}`,
+    }
+  if (unknown.length > 0) {
+    const names = unknown.map(({ name }) => name).join(', ')
+    const newest = unknown.at(-1)?.version
+    return unknown.every(isUnderstood)
+      ? {
+          state: 'understood',
+          sentences: `The tables are of version ${newest} (${names}), and this version, ${version()}, works with them.`,
+        }
+      : {
+          state: 'newer',
+          sentences: `The tables were made by a newer version of collab-sync, ${newest} (${names}). Update this program.`,
+        }
+  }
+  if (missing !== undefined)
+    return {
+      state: 'older',
+      sentences: `The tables are older than this program: they lack the migration ${missing.name}. Run \`collab-sync migrate\`.`,
+    }
+  return { state: 'current', sentences: null }
+}
+
+const NEW_DATABASE =
+  'set DATABASE_URL to a new database (without DATABASE_URL: COLLAB_SYNC_HOME to a new directory), then run `collab-sync migrate` and import the catalog; the next run fetches everything again.'
+const UNRELEASED = `The tables were made before version 0.1.0 and cannot be upgraded. To use this version, ${NEW_DATABASE}`
+const OTHER_BUILD = `Use the build that made the tables, or ${NEW_DATABASE}`
+
+type Applied = RowOf<typeof migrations.list>
+
+/** The applied migrations, in order; empty if there are none, null if they were applied before 0.1.0. */
+async function readApplied(from: Database | Client): Promise<Applied[] | null> {
   try {
-    const { rows } = await from.query<{ name: string }>(
-      'select name from collab_sync.migrations order by name',
-    )
-    return rows.map(({ name }) => name)
+    return await migrations.list.all(from)
   } catch (error) {
+    const code = codeOf(error) ?? ''
     // No such table, no such schema.
-    if (['42P01', '3F000'].includes(codeOf(error) ?? '')) return []
+    if (['42P01', '3F000'].includes(code)) return []
+    // No such column.
+    if (code === '42703') return null
     throw error
   }
 }
 
-/** @throws SchemaError where a newer version applied migrations */
-export function refuseOthers(applied: string[]): void {
-  const own = ownMigrations()
-  const unknown = applied.filter((name) => !own.includes(name))
-  if (unknown.length > 0)
-    throw new SchemaError(
-      `The tables were made by a newer version of collab-sync (${unknown.join(', ')}). Update this program.`,
-    )
+/** Versions are three numbers: the line `-- Works with:` of a released migration names no other. */
+function isUnderstood({ worksWith: from }: Applied): boolean {
+  return from !== null && from.localeCompare(version(), 'en', { numeric: true }) <= 0
 }
 
-function ownMigrations(): string[] {
-  return readdirSync(MIGRATIONS)
+const MIGRATIONS = fileURLToPath(import.meta.resolve('#sql/migrations'))
+let own: readonly Migration[] | null = null
+
+/** The migrations of this program, in order; read once. */
+function ownMigrations(): readonly Migration[] {
+  own ??= readdirSync(MIGRATIONS)
     .filter((name) => name.endsWith('.sql'))
-    .map((name) => name.slice(0, -'.sql'.length))
     .toSorted()
+    .map((name) => readMigration(join(MIGRATIONS, name)))
+  return own
+}
+
+function readMigration(path: string): Migration {
+  const sql = readFileSync(path, 'utf8')
+  return {
+    name: basename(path, '.sql'),
+    sql,
+    checksum: createHash('sha256').update(sql).digest('hex'),
+    worksWith: /^-- Works with: (\S+)$/m.exec(sql)?.[1] ?? null,
+  }
 }

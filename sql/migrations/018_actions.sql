@@ -1,4 +1,3 @@
--- Up Migration
 -- Records who did what: each action of a user or program adds a row in the transaction that makes its change. Runs
 -- started by the schedule, continuous refresh or hints are not recorded.
 create table sync.actions (

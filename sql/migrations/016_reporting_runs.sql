@@ -1,4 +1,3 @@
--- Up Migration
 -- Runs for analysts and dashboards: when runs read the service, what failed, and the result of each night. Texts
 -- written by the service, users or programs are excluded: the scope of a run may name users, and its problem may
 -- quote a message of the service.

@@ -1,4 +1,3 @@
--- Up Migration
 -- The single definition of open problems. The overview page, `status`, `/v1/attention`, metrics and notifications
 -- read it. Each scope of the catalog is counted once: as held, else failing, else overdue.
 

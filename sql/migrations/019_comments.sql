@@ -1,4 +1,3 @@
--- Up Migration
 -- A comment `As in RELATION.`, or with further sentences, means the comment of the column of the same name there. PostgreSQL
 -- stores the text itself, because psql and dashboards show a comment alone. The column there may cite another one, so this is
 -- repeated until nothing is replaced.
