@@ -65,9 +65,7 @@ export function redactUser(item: unknown, redaction: Redaction, place = ''): unk
   if (!isObject(item)) return redactOther(item, redaction)
   const erased = erasedAs(item, redaction, place)
   if (erased !== null) return erased
-  return redactFields('user', item, redaction, (name, value) =>
-    name === 'userId' && typeof value === 'string' ? value : LEFT_OUT,
-  )
+  return redactFields('user', item, redaction)
 }
 
 /** Leaves out of an item of each record what may not be stored. */
@@ -75,12 +73,13 @@ export const REDACT: Readonly<
   Record<RecordName, (item: unknown, redaction: Redaction) => unknown>
 > = { user: redactUser, comment: redactComment }
 
-/** @param ruled as in redactMembers */
+/** @param ruled as in redactMembers; without it, the record's ID stays, because it identifies the record */
 function redactFields(
   record: RecordName,
   item: Json,
   redaction: Redaction,
-  ruled?: (name: string, value: unknown) => unknown,
+  ruled = (name: string, value: unknown): unknown =>
+    name === RECORDS[record].key && typeof value === 'string' ? value : LEFT_OUT,
 ): Json {
   const kept = redaction.keepsUnknown ? item : pick(item, RECORDS[record].members)
   return redactMembers(kept, redaction, '', ruled)
