@@ -205,7 +205,7 @@ select batch_key, scope_no, 'comments', active, own_checked_at, failing_since fr
 comment on view collab_store.scopes is 'All scopes. Key: batch_key, scope_no.';
 comment on column collab_store.scopes.batch_key is 'The batch of the scope.';
 comment on column collab_store.scopes.scope_no is 'Position in the batch, from 0.';
-comment on column collab_store.scopes.operation is 'users or comments.';
+comment on column collab_store.scopes.operation is 'The read operation, such as users or comments.';
 comment on column collab_store.scopes.active is 'False once the catalog no longer lists it.';
 comment on column collab_store.scopes.own_checked_at is 'As in listings.';
 comment on column collab_store.scopes.failing_since is 'As in listings.';

@@ -30,7 +30,7 @@ comment on column sync.failures.batch_key is 'The batch of the scope.';
 comment on column sync.failures.http_status is 'HTTP status of the last response; null if there was none.';
 comment on column sync.failures.attempts is 'Number of calls made for it.';
 comment on column sync.failures.scope_no is 'Position of the scope in its batch.';
-comment on column sync.failures.operation is 'users or comments.';
+comment on column sync.failures.operation is 'The read operation, such as users or comments.';
 comment on column sync.failures.organization_id is 'The requested organization.';
 comment on column sync.failures.document_id is 'The requested document; null if none.';
 comment on column sync.failures.annotation_id is 'The requested annotation; null if none.';
@@ -120,7 +120,7 @@ comment on column sync.observed_errors.times is 'Number of scopes that failed wi
 comment on column sync.observed_errors.first_seen_at is 'When it first occurred.';
 comment on column sync.observed_errors.last_seen_at is 'When it last occurred.';
 comment on column sync.observed_errors.http_status is 'HTTP status of the response.';
-comment on column sync.observed_errors.operation is 'users or comments.';
+comment on column sync.observed_errors.operation is 'The read operation, such as users or comments.';
 comment on column sync.observed_errors.error_status is 'error.status of the response; empty if there was none.';
 comment on column sync.observed_errors.sample is 'One message of these failures, shortened, without credentials.';
 
@@ -152,7 +152,7 @@ comment on table sync.rejected_records is 'Records, or fields of records, that P
 comment on column sync.rejected_records.rejected_record_id is 'Internal ID.';
 comment on column sync.rejected_records.run_id is 'The run that last received it; it may have been pruned.';
 comment on column sync.rejected_records.at is 'When it was last received.';
-comment on column sync.rejected_records.operation is 'users or comments.';
+comment on column sync.rejected_records.operation is 'The read operation, such as users or comments.';
 comment on column sync.rejected_records.organization_id is 'The requested organization.';
 comment on column sync.rejected_records.document_id is 'The requested document; null if none.';
 comment on column sync.rejected_records.annotation_id is 'The requested annotation; null if none.';
@@ -182,7 +182,7 @@ create table sync.set_aside_records (
 comment on table sync.set_aside_records is 'Digests of rejected records that an operator set aside. The same content in the same scope makes no later run partial.';
 comment on column sync.set_aside_records.digest is 'As in sync.rejected_records.';
 comment on column sync.set_aside_records.set_aside_at is 'When it was set aside.';
-comment on column sync.set_aside_records.operation is 'users or comments.';
+comment on column sync.set_aside_records.operation is 'The read operation, such as users or comments.';
 comment on column sync.set_aside_records.organization_id is 'The requested organization.';
 comment on column sync.set_aside_records.document_id is 'The requested document; null if none.';
 comment on column sync.set_aside_records.annotation_id is 'The requested annotation; null if none.';
@@ -220,7 +220,7 @@ comment on view sync.unstored_records is 'Rejected records with their state. A r
 comment on column sync.unstored_records.rejected_record_id is 'As in sync.rejected_records.';
 comment on column sync.unstored_records.run_id is 'As in sync.rejected_records.';
 comment on column sync.unstored_records.at is 'As in sync.rejected_records.';
-comment on column sync.unstored_records.operation is 'users or comments.';
+comment on column sync.unstored_records.operation is 'The read operation, such as users or comments.';
 comment on column sync.unstored_records.organization_id is 'The requested organization.';
 comment on column sync.unstored_records.document_id is 'The requested document; null if none.';
 comment on column sync.unstored_records.annotation_id is 'The requested annotation; null if none.';
@@ -250,6 +250,7 @@ create table sync.held (
   users_returned integer not null default 0,
   repeats smallint not null default 0,
   is_loss boolean not null default true,
+  operation text not null,
   kind text not null check (kind in ('organization', 'document', 'group')),
   resolution text check (resolution in ('accepted', 'refused', 'repeated', 'recovered')),
   content_digest bytea not null,
@@ -261,9 +262,9 @@ create table sync.held (
   reason text,
   is_standing boolean not null default false
 );
-create unique index one_open_hold_a_listing on sync.held (kind, scope_key) where resolved_at is null;
+create unique index one_open_hold_a_listing on sync.held (operation, kind, scope_key) where resolved_at is null;
 create index on sync.held (run_id);
-create index refused_listings on sync.held (kind, scope_key) where is_standing;
+create index refused_listings on sync.held (operation, kind, scope_key) where is_standing;
 create index held_waiting on sync.held (organization_id, held_id) where resolved_at is null;
 comment on table sync.held is 'Held removals: listings that lost so many users, at once or within seven days, that collab-sync removed none of them. The removal is applied when an operator accepts it, or when HELD_ACCEPT_AFTER nightly runs have returned the same response. After a refusal, the listing is held again only when the response changes.';
 comment on column sync.held.held_id is 'Internal ID.';
@@ -276,6 +277,7 @@ comment on column sync.held.users_before is 'Number of users in the listing befo
 comment on column sync.held.users_returned is 'Number of users in this response.';
 comment on column sync.held.repeats is 'Number of later scheduled runs that received the same response.';
 comment on column sync.held.is_loss is 'True if too many users are missing; false if the response may be incomplete: then the next complete response decides.';
+comment on column sync.held.operation is 'The operation of the listing.';
 comment on column sync.held.kind is 'Whose listing it is: organization, document or group.';
 comment on column sync.held.resolution is 'accepted or refused (by an operator), repeated (HELD_ACCEPT_AFTER nightly runs returned the same response), or recovered (the users returned).';
 comment on column sync.held.content_digest is 'Digest of the response.';

@@ -195,13 +195,14 @@ comment on column collab_store.organization_checks.stale_listings is 'Listings o
 -- makes the planner expect 1,000 users per removal instead of ten. With ten it compares each member of a listing with
 -- each of these users, which takes minutes if both are 40,000.
 create view collab_store.disputed_removals as
-select batch_key, kind, scope_key, organization_id, document_id, organization_user_group_id, missing_user_ids,
+select batch_key, operation, kind, scope_key, organization_id, document_id, organization_user_group_id, missing_user_ids,
   case when resolved_at is null then at end as removal_held_since,
   case when is_standing then resolved_at end as removal_refused_at
 from sync.held
 where resolved_at is null or is_standing;
 comment on view collab_store.disputed_removals is 'Removals that are pending approval or were refused: users whom the last response did not contain and who stay in the listing. One row per removal.';
 comment on column collab_store.disputed_removals.batch_key is 'The batch of the listing.';
+comment on column collab_store.disputed_removals.operation is 'The operation of the listing.';
 comment on column collab_store.disputed_removals.kind is 'Whose listing it is: organization, document or group.';
 comment on column collab_store.disputed_removals.scope_key is 'Our key of the organization, document or user group.';
 comment on column collab_store.disputed_removals.organization_id is 'The requested organization.';
@@ -216,7 +217,7 @@ select r.scope_key as organization_key, m.user_id collate "C" as user_id, min(r.
   max(r.removal_refused_at) as removal_refused_at
 from collab_store.disputed_removals r
 cross join rows from (unnest(r.missing_user_ids), generate_series(1, cardinality(r.missing_user_ids))) m (user_id, place)
-where r.kind = 'organization'
+where r.operation = 'users' and r.kind = 'organization'
 group by 1, 2;
 comment on view collab_store.disputed_organization_users is 'Users of disputed removals from organizations'' listings. Key: organization_key, user_id.';
 comment on column collab_store.disputed_organization_users.organization_key is 'The listing.';
@@ -229,7 +230,7 @@ select r.scope_key as document_key, m.user_id collate "C" as user_id, min(r.remo
   max(r.removal_refused_at) as removal_refused_at
 from collab_store.disputed_removals r
 cross join rows from (unnest(r.missing_user_ids), generate_series(1, cardinality(r.missing_user_ids))) m (user_id, place)
-where r.kind = 'document'
+where r.operation = 'users' and r.kind = 'document'
 group by 1, 2;
 comment on view collab_store.disputed_document_users is 'Users of disputed removals from documents'' listings. Key: document_key, user_id.';
 comment on column collab_store.disputed_document_users.document_key is 'The listing.';
@@ -242,7 +243,7 @@ select r.scope_key as user_group_key, m.user_id collate "C" as user_id, min(r.re
   max(r.removal_refused_at) as removal_refused_at
 from collab_store.disputed_removals r
 cross join rows from (unnest(r.missing_user_ids), generate_series(1, cardinality(r.missing_user_ids))) m (user_id, place)
-where r.kind = 'group'
+where r.operation = 'users' and r.kind = 'group'
 group by 1, 2;
 comment on view collab_store.disputed_user_group_members is 'Users of disputed removals from user groups'' listings. Key: user_group_key, user_id.';
 comment on column collab_store.disputed_user_group_members.user_group_key is 'The listing.';

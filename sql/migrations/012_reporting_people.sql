@@ -103,7 +103,7 @@ cross join lateral (
       max(r.removal_refused_at) as removal_refused_at
     from collab_store.disputed_removals r
     cross join unnest(r.missing_user_ids) m (user_id)
-    where r.kind = 'organization' and r.scope_key = o.organization_key
+    where r.operation = 'users' and r.kind = 'organization' and r.scope_key = o.organization_key
     group by 1
   ) r using (user_id)
   where u.organization_key = o.organization_key
@@ -204,7 +204,7 @@ comment on column reporting.freshness.is_stale is 'True if the stored data may b
 comment on column reporting.freshness.organization_name is 'The organization''s display name; null if none.';
 comment on column reporting.freshness.document_name is 'The document''s display name; null if none.';
 comment on column reporting.freshness.user_group_name is 'The user group''s display name; null if none.';
-comment on column reporting.freshness.operation is 'What was checked: users or comments.';
+comment on column reporting.freshness.operation is 'What was checked, such as users or comments.';
 
 create view reporting.coverage as
 select s.organization_id, s.level, coalesce(sum(s.scopes) filter (where s.in_catalog), 0)::bigint as known,
@@ -256,7 +256,7 @@ comment on column reporting.coverage.failing is 'Last check failed. Also counted
 comment on column reporting.coverage.held is 'A removal is pending approval. At level user: users whose removal is pending.';
 comment on column reporting.coverage.not_in_catalog is 'Stored scopes that the catalog no longer lists; at level user, authors and members outside the organization''s listing.';
 comment on column reporting.coverage.refused is 'An operator refused a removal. Also counted as fresh, stale, held or never_synced. At level user: users whose removal was refused.';
-comment on column reporting.coverage.operation is 'What was checked: users or comments.';
+comment on column reporting.coverage.operation is 'What was checked, such as users or comments.';
 
 -- The exporting role can read only views, and pg_stat_activity hides the details of other sessions from it.
 create function reporting.export_times(out taken_at timestamptz, out next_since timestamptz)

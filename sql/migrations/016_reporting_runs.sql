@@ -57,7 +57,7 @@ cross join lateral (
 group by 1, 2, 3, 4, 5;
 comment on view reporting.run_failures is 'Failed scopes of a run, counted by cause and organization.';
 comment on column reporting.run_failures.run_id is 'The run, as in reporting.runs.';
-comment on column reporting.run_failures.operation is 'users or comments.';
+comment on column reporting.run_failures.operation is 'The read operation, such as users or comments.';
 comment on column reporting.run_failures.http_status is 'HTTP status of the last response; null if there was none.';
 comment on column reporting.run_failures.error_status is 'The service''s error code, or one of collab-sync in lower case, such as timeout; other for other texts; null if none.';
 comment on column reporting.run_failures.organization_id is 'The service''s organizationId.';

@@ -1,3 +1,5 @@
+import type { RecordName } from './operations.ts'
+
 /**
  * What is stored of a record of the service: the one place that names the columns. Reading, digests, COPY, comparing,
  * redaction and erasure follow these tables, and so do the lists of columns within `sql/queries`, which `npm run generate`
@@ -105,16 +107,16 @@ export const USER_COLUMNS = {
   rest,
 } as const satisfies Record<string, Column & { readonly type: 'text' | 'jsonb' }>
 
+/** The views of `collab`, in the singular, whose rows runs add and remove. */
+export const RECORD_OBJECTS = ['comment', 'user', 'document_user', 'user_group_member'] as const
+
 /** The views of `collab`, in the singular, whose rows the feed of changes has. */
 export const CHANGED_OBJECTS = [
   'organization',
   'document',
   'annotation',
   'user_group',
-  'user',
-  'document_user',
-  'user_group_member',
-  'comment',
+  ...RECORD_OBJECTS,
 ] as const
 
 export type CommentColumn = keyof typeof COMMENT_COLUMNS
@@ -154,10 +156,18 @@ export const COMMENT_PEOPLE = COMMENT_COLUMN_LIST.flatMap(({ person, member }) =
     : [],
 )
 
-/** The members of a comment that have columns; all others go to `rest`. */
-export const COMMENT_MEMBERS: ReadonlySet<string> = membersOf('commentId', COMMENT_COLUMN_LIST)
-/** The members of a user that have columns. */
-export const USER_MEMBERS: ReadonlySet<string> = membersOf('userId', USER_COLUMN_LIST)
+/** Each record, as `OPERATIONS` calls it, with the member that is its key. */
+export const RECORDS: Readonly<Record<RecordName, RecordColumns>> = {
+  user: recordOf('userId', USER_COLUMN_LIST),
+  comment: recordOf('commentId', COMMENT_COLUMN_LIST),
+}
+
+interface RecordColumns {
+  readonly key: string
+  readonly columns: readonly NamedColumn[]
+  /** The members that have columns; all others go to `rest`. */
+  readonly members: ReadonlySet<string>
+}
 
 /** UTF-16 units of all texts of a record; UTF-8 needs at most three bytes for each. */
 export function unitsOf(texts: Texts): number {
@@ -213,9 +223,9 @@ export function columnOf(name: string): string {
   return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
 
-function membersOf(key: string, columns: readonly NamedColumn[]): ReadonlySet<string> {
+function recordOf(key: string, columns: readonly NamedColumn[]): RecordColumns {
   const own = columns.flatMap(({ member }) => member?.split('.')[0] ?? [])
-  return new Set([key, ...own])
+  return { key, columns, members: new Set([key, ...own]) }
 }
 
 const PEOPLE = new Set(

@@ -1,12 +1,14 @@
-import { COMMENT_COLUMN_LIST, USER_COLUMN_LIST } from './columns.ts'
+import { RECORDS } from './columns.ts'
+import type { RecordName } from './operations.ts'
 
 /** A field of a record, as `collab_store.observed_members` has it: `[]` for array elements, `*` for any name. */
 export interface MemberPath {
-  readonly object: 'comment' | 'user'
+  readonly object: RecordName
   readonly path: readonly string[]
 }
 
 const PATH = /(?:"(?:[^"\\]|\\.)*"|[^\s"])+/g
+const OF_RECORD = new RegExp(`^(${Object.keys(RECORDS).join('|')})([.[].*)$`)
 const PART = /\.("(?:[^"\\]|\\.)*"|[^."[\]…]+)|(\[\])/gy
 
 /** Splits paths at the blanks between them. A name with a blank is quoted. */
@@ -14,9 +16,9 @@ export function splitPaths(text: string): string[] {
   return text.match(PATH) ?? []
 }
 
-/** Reads a path as `reporting.observed_members` writes it, after `comment` or `user`; null if it is none. */
+/** Reads a path as `reporting.observed_members` writes it, after the name of a record; null if it is none. */
 export function readMemberPath(text: string): MemberPath | null {
-  const [, object, rest = ''] = /^(comment|user)([.[].*)$/.exec(text) ?? []
+  const [, object, rest = ''] = OF_RECORD.exec(text) ?? []
   const parts = [...rest.matchAll(PART)]
   if (parts.map(([part]) => part).join('') !== rest) return null
   const path = parts.map(([, name, items]) => items ?? nameIn(name ?? ''))
@@ -38,18 +40,13 @@ export function pathName(name: string): string {
   return name === '*' || name === '[]' ? JSON.stringify(name) : name
 }
 
-const DOCUMENTED = {
-  comment: ['commentId', ...membersOf(COMMENT_COLUMN_LIST)].map((member) => member.split('.')),
-  user: ['userId', ...membersOf(USER_COLUMN_LIST)].map((member) => member.split('.')),
-}
-
-function membersOf(columns: readonly { readonly member: string | null }[]): string[] {
-  return columns.flatMap(({ member }) => member ?? [])
-}
-
 /** Whether docs/SERVICE.md shows the field, one that contains it, or one in it. */
 export function isDocumented({ object, path }: MemberPath): boolean {
-  return DOCUMENTED[object].some((documented) =>
-    path.every((name, at) => at >= documented.length || name === '*' || name === documented[at]),
-  )
+  const { key, columns } = RECORDS[object]
+  return [key, ...columns.flatMap(({ member }) => member ?? [])].some((member) => {
+    const documented = member.split('.')
+    return path.every(
+      (name, at) => at >= documented.length || name === '*' || name === documented[at],
+    )
+  })
 }

@@ -45,6 +45,17 @@ export type ScopeKind = (typeof OPERATIONS)[Operation]['kinds'][number]
 /** Every operation, in the order in which runs plan them. */
 export const OPERATION_NAMES = Object.keys(OPERATIONS) as Operation[]
 
+/** What a record of one of the operations is. */
+export type RecordName = (typeof OPERATIONS)[Operation]['record']
+
+/** Makes a value for each operation. */
+export function forEachOperation<T>(
+  make: (operation: Operation) => T,
+): Readonly<Record<Operation, T>> {
+  const made = OPERATION_NAMES.map((operation) => [operation, make(operation)])
+  return Object.fromEntries(made) as Record<Operation, T>
+}
+
 /** Whether an operation is the first one of a kind, whose scopes are counted as the entries of that kind. */
 export function isFirstOfKind(operation: Operation, kind: ScopeKind): boolean {
   const fetches = (each: Operation) => (OPERATIONS[each] as OperationFacts).kinds.includes(kind)

@@ -14,15 +14,12 @@ import { ChangeSchema, ChangesRequestSchema } from '../schemas/change.ts'
 import type { ChangesPage } from '../schemas/change.ts'
 import { checked, id, RunIdSchema } from '../schemas/check.ts'
 import { FailuresRequestSchema, RunsRequestSchema } from '../schemas/run.ts'
-import {
-  RUN_CHANGE_OBJECTS,
-  RunChangesPageSchema,
-  RunChangesRequestSchema,
-} from '../schemas/run-change.ts'
+import { RunChangesPageSchema, RunChangesRequestSchema } from '../schemas/run-change.ts'
 import type { RunChangesPage } from '../schemas/run-change.ts'
 import { MISSING_NAMED, RECORD_CHARACTERS } from '../schemas/waiting.ts'
 import { CURSOR_FAULT, OfRunRequestSchema, PageRequestSchema } from '../schemas/page.ts'
 import type { Page, PageRequest } from '../schemas/page.ts'
+import { RECORD_OBJECTS } from '../base/columns.ts'
 import { UsageError } from '../base/errors.ts'
 import type { Parts } from './parts.ts'
 
@@ -149,7 +146,7 @@ export async function listRunChanges(
 ): Promise<RunChangesPage | null> {
   const given = checked(RunChangesRequestSchema, request, '')
   const { runId, object, change = null } = given
-  const counts = await changes.countOfRun.all(database, { runId, objects: RUN_CHANGE_OBJECTS })
+  const counts = await changes.countOfRun.all(database, { runId, objects: RECORD_OBJECTS })
   const [run] = counts
   if (run === undefined) return null
   const page = await readPage(given, {
@@ -158,7 +155,7 @@ export async function listRunChanges(
     read: async (after, limit) => {
       if (run.object === null) return []
       const [beforeNumber, beforePlace] = after ?? [null, null]
-      const objects = object === undefined ? RUN_CHANGE_OBJECTS : [object]
+      const objects = object === undefined ? RECORD_OBJECTS : [object]
       const of = { runId, objects, change, beforeNumber, beforePlace, limit }
       return changes.pageOfRun.all(database, of)
     },

@@ -36,7 +36,9 @@ export async function getThing(
   const request = checked(ThingRequestSchema, given, '')
   const kind = kindOf(request)
   if (kind === null) throw new Error('The schema refuses these ids.')
-  const scope = await things.scope.first(parts.database, scopeIdsOf(request))
+  // A user is checked by the listing of users alone.
+  const operation = kind === 'user' ? 'users' : null
+  const scope = await things.scope.first(parts.database, { ...scopeIdsOf(request), operation })
   return scope === undefined ? null : readThing(parts, { kind, scope, request })
 }
 

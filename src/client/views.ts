@@ -283,7 +283,7 @@ export interface ReportingCoverage<V extends Values = PgValues> {
   not_in_catalog: V['bigint'] | null
   /** An operator refused a removal. Also counted as fresh, stale, held or never_synced. At level user: users whose removal was refused. */
   refused: V['bigint'] | null
-  /** What was checked: users or comments. */
+  /** What was checked, such as users or comments. */
   operation: string | null
 }
 
@@ -407,7 +407,7 @@ export interface ReportingFreshness<V extends Values = PgValues> {
   document_name: string | null
   /** The user group's display name; null if none. */
   user_group_name: string | null
-  /** What was checked: users or comments. */
+  /** What was checked, such as users or comments. */
   operation: string
 }
 
@@ -545,7 +545,7 @@ export interface ReportingRefreshClasses<V extends Values = PgValues> {
 export interface ReportingRunFailures<V extends Values = PgValues> {
   /** The run, as in reporting.runs. */
   run_id: string | null
-  /** users or comments. */
+  /** The read operation, such as users or comments. */
   operation: string | null
   /** HTTP status of the last response; null if there was none. */
   http_status: number | null

@@ -13,6 +13,7 @@ import {
   rejectedNoun,
   shorten,
 } from './format.ts'
+import { DELETED_COUNTS, sumOf, WRITTEN_COUNTS } from './counts.ts'
 import { scopesDone, scopesInAll } from './run.ts'
 import type { Failure, FailureReport, Run, RunStatus } from './run.ts'
 import type { Pace } from './pace.ts'
@@ -103,8 +104,8 @@ export const RUN_COLUMNS: Columns<Run> = [
   ['failed', ({ scopesFailed }) => flagged(scopesFailed, 'bad'), 'number'],
   ['held', ({ scopesHeld }) => flagged(scopesHeld, 'warn'), 'number'],
   ['calls', ({ calls }) => calls, 'number'],
-  ['written', (run) => run.commentsWritten + run.usersWritten, 'number'],
-  ['deleted', ({ commentsDeleted }) => commentsDeleted, 'number'],
+  ['written', (run) => sumOf(run, WRITTEN_COUNTS), 'number'],
+  ['deleted', (run) => sumOf(run, DELETED_COUNTS), 'number'],
   ['scope', (run) => shorten(describeRequest(run), 80), 'id', 40],
 ]
 

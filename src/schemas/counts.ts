@@ -1,6 +1,7 @@
 /**
  * The counts of a run, with their descriptions. Each is a column of `sync.runs` and `sync.run_items`; `npm run generate` writes
- * their lists in `sql/queries`. Add new ones at the end.
+ * their lists in `sql/queries`. Add new ones at the end. The name of a count of rows ends in `Written`,
+ * `Deleted` or `Removed`: lists of runs, metrics and `run --dry-run` follow these names.
  */
 const COUNTS = {
   scopesPlanned: '',
@@ -33,9 +34,29 @@ const COUNTS = {
   cpuMs: 'CPU time of the processes that executed it.',
 } as const
 
-export const SHOWN_COUNTS: Readonly<Record<keyof typeof COUNTS, string>> = COUNTS
+type Count = keyof typeof COUNTS
 
-const NAMES = [...(Object.keys(COUNTS) as (keyof typeof COUNTS)[]), 'recordsLost'] as const
+/** Counts of rows, by what became of the rows: `commentsWritten`. Those that were removed may be among those written. */
+export const WRITTEN_COUNTS = countsEnding('Written')
+export const DELETED_COUNTS = countsEnding('Deleted')
+export const REMOVED_COUNTS = countsEnding('Removed')
+
+function countsEnding<Outcome extends string>(outcome: Outcome) {
+  type Ending = Extract<Count, `${string}${Outcome}`>
+  return (Object.keys(COUNTS) as Count[]).filter((name): name is Ending => name.endsWith(outcome))
+}
+
+/** The sum of some counts. */
+export function sumOf<Name extends string>(
+  counts: Readonly<Record<Name, number>>,
+  names: readonly Name[],
+): number {
+  return names.reduce((sum, name) => sum + counts[name], 0)
+}
+
+export const SHOWN_COUNTS: Readonly<Record<Count, string>> = COUNTS
+
+const NAMES = [...(Object.keys(COUNTS) as Count[]), 'recordsLost'] as const
 /** Counted when a run is planned or skipped. */
 type PlanCount = 'scopesPlanned' | 'scopesSkipped'
 

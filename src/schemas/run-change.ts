@@ -1,15 +1,14 @@
 import * as z from 'zod'
+import { RECORD_OBJECTS } from '../base/columns.ts'
 import { RunIdSchema } from './check.ts'
 import { PageRequestSchema, pageSchema } from './page.ts'
 import { ScopeIdsSchema } from './scope.ts'
 
-/** A run also edits annotations, because their comments changed, and scopes that begin or cease to fail. */
-export const RUN_CHANGE_OBJECTS = ['comment', 'user', 'document_user', 'user_group_member'] as const
 const KINDS = ['added', 'edited', 'deleted', 'restored', 'removed'] as const
 
 const kind = {
   object: z
-    .enum(RUN_CHANGE_OBJECTS, `must be one of ${RUN_CHANGE_OBJECTS.join(', ')}`)
+    .enum(RECORD_OBJECTS, `must be one of ${RECORD_OBJECTS.join(', ')}`)
     .describe('The view of the schema collab, in the singular.'),
   change: z
     .enum(KINDS, `must be one of ${KINDS.join(', ')}`)

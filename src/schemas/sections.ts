@@ -1,3 +1,4 @@
+import { RECORD_OBJECTS } from '../base/columns.ts'
 import { ACTION_COLUMNS, CAUSE_COLUMNS, HELD_COLUMNS, REJECTED_COLUMNS, runs } from './columns.ts'
 import type { Columns, Facts, Value } from './columns.ts'
 import {
@@ -12,7 +13,6 @@ import {
   nothingToRetry,
   shortId,
 } from './format.ts'
-import { RUN_CHANGE_OBJECTS } from './run-change.ts'
 import type { RunChangesPage } from './run-change.ts'
 import type { RunDetails } from './run.ts'
 
@@ -105,7 +105,7 @@ export function sectionsOf(run: RunDetails): Section[] {
 
 /** How many comments, users and members a run changed, by kind, with links to the lists. */
 export function factsOfChanges(runId: string, { counts }: RunChangesPage): Facts {
-  return RUN_CHANGE_OBJECTS.map((object) => {
+  return RECORD_OBJECTS.map((object) => {
     const list = counts
       .filter((each) => each.object === object)
       .map((each) => ({

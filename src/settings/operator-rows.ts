@@ -51,6 +51,12 @@ export const HTTP_ROWS = inGroup('http', {
 
 /** What a worker reports to Prometheus and OpenTelemetry. */
 export const TELEMETRY_ROWS = inGroup('telemetry', {
+  logLevel: {
+    name: 'LOG_LEVEL',
+    parse: parse.oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
+    default: 'info',
+    meaning: 'Lowest level that is logged to stderr.',
+  },
   metricsPort: {
     name: 'METRICS_PORT',
     parse: parse.wholeNumber(0, 65_535),
@@ -101,20 +107,6 @@ export const NOTIFY_ROWS = inGroup('notify', {
     meaning:
       'Address under which users open the pages of `serve`. Notifications then link to the page that shows the problem or the run. Its path must be HTTP_BASE_PATH. Set the same value for all workers and `serve`.',
     example: 'https://sync.example.com/collab-sync',
-  },
-  freshnessPromiseMs: {
-    name: 'FRESHNESS_PROMISE',
-    parse: parse.duration,
-    default: '26h',
-    meaning:
-      'Maximum age of the last valid response of each scope, such as 75s, 26h or 7d. Older scopes are stale and are reported. migrate stores it; it must be the same for all processes.',
-  },
-  changeTargetMs: {
-    name: 'CHANGE_TARGET',
-    parse: parse.duration,
-    default: '1h',
-    meaning:
-      'Time within which a change should be stored; used in reports only. migrate stores it; it must be the same for all processes.',
   },
   nightlyLateAfterMs: {
     name: 'NIGHTLY_LATE_AFTER',

@@ -98,7 +98,7 @@ export const headerName = z
   .string()
   .refine(
     (text) => /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(text) && !OWN_HEADERS.test(text),
-    'must be the name of an HTTP header, and none that every request has anyway',
+    'must be the name of an HTTP header that collab-sync does not send already, so not Host or Content-Type',
   )
 
 /** The value of an HTTP header: printable ASCII. */
@@ -168,7 +168,7 @@ export const memberPath = z
     (value) =>
       /^(?!.{201})[^\s.\d-][^\s.]*(?:\.[^\s.\d-][^\s.]*)*$/.test(value) &&
       !/^(commentId|commentText|commentHtml|lastUpdated|status|type)(\.|$)/.test(value),
-    'must be names of members with dots between, such as createdAt or meta.createdAt, and none that says something else (lastUpdated)',
+    'must be the path of a field, such as createdAt or meta.createdAt, but not of a field that has a column, such as lastUpdated',
   )
 
 /** Paths of fields that are not stored, in one order. */

@@ -2,7 +2,17 @@ import type * as z from 'zod'
 
 /** Settings that commands need together. */
 export type SettingGroup =
-  'service' | 'database' | 'queue' | 'http' | 'sync' | 'catalog' | 'telemetry' | 'notify'
+  | 'service'
+  | 'database'
+  | 'queue'
+  | 'http'
+  | 'catalog'
+  | 'sync'
+  | 'refresh'
+  | 'reports'
+  | 'privacy'
+  | 'telemetry'
+  | 'notify'
 
 /** One setting of the environment. */
 export interface Setting {

@@ -7,7 +7,9 @@ import type { ConfiguredSetting, Setting, SettingFault, SettingGroup } from './s
 import type { Settings } from './table.ts'
 
 /** The groups of settings that a command needs. `catalog` makes CATALOG_SQL required. */
-export type SettingNeed = Exclude<SettingGroup, 'sync' | 'telemetry' | 'notify'>
+export type SettingNeed = (typeof NEEDS)[number]
+
+const NEEDS = ['service', 'database', 'queue', 'http', 'catalog'] as const satisfies SettingGroup[]
 
 /** What `need: ['service']` adds to {@link Settings}. */
 export type ServiceSettings = Required<Pick<Settings, 'collabApiUrl' | 'apiKey' | 'authToken'>>
@@ -96,7 +98,7 @@ function configurationOf(
 
 function isRead(setting: Setting, need: readonly SettingNeed[]): boolean {
   const { group } = setting
-  if (['sync', 'telemetry', 'notify', 'catalog'].includes(group)) return true
+  if (group === 'catalog' || !NEEDS.some((each) => each === group)) return true
   // It also applies to NOTIFY_URL.
   if (setting === SETTINGS.allowHttp && need.includes('http')) return true
   return need.some((each) => each === group)

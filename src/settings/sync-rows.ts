@@ -6,7 +6,7 @@ import { inGroup } from './setting.ts'
 
 const MEBIBYTE = 1024 * 1024
 
-/** How to sync, and what. */
+/** When and how runs call the service. */
 export const SYNC_ROWS = inGroup('sync', {
   cron: {
     name: 'SYNC_CRON',
@@ -27,21 +27,6 @@ export const SYNC_ROWS = inGroup('sync', {
     default: OPERATION_NAMES.join(','),
     meaning: 'What to sync: one or more operations, with commas between.',
   },
-  reportTimeZone: {
-    name: 'REPORT_TZ',
-    parse: timeZone,
-    default: 'UTC',
-    meaning:
-      'Time zone of the days and weeks of reports. migrate stores it; it must be the same for all processes.',
-    example: 'Europe/Berlin',
-  },
-  commentWrittenMember: {
-    name: 'COMMENT_WRITTEN_MEMBER',
-    parse: parse.memberPath,
-    meaning:
-      'Field of a comment that contains the time at which it was written, a nested one with dots (meta.createdAt): ISO 8601, epoch seconds or milliseconds, or an object with seconds or _seconds. migrate stores it; it must be the same for all processes. Without it, lastUpdated of the first version seen, which is never exact.',
-    example: 'createdAt',
-  },
   concurrency: {
     name: 'SYNC_CONCURRENCY',
     parse: parse.wholeNumber(1, 1024),
@@ -54,13 +39,6 @@ export const SYNC_ROWS = inGroup('sync', {
     meaning:
       'Maximum number of calls a second to the service, for all processes together. The lowest value of a running worker applies to all. Default: no limit.',
     example: '50',
-  },
-  refreshBudget: {
-    name: 'REFRESH_BUDGET',
-    parse: parse.callRate,
-    meaning:
-      'Calls a second (40) or a day (2500000/d) for continuous refresh, for all processes together. If it is not set, there is no refresh. migrate stores it; it must be the same for all processes.',
-    example: '40',
   },
   timeoutMs: {
     name: 'SYNC_TIMEOUT_MS',
@@ -79,7 +57,7 @@ export const SYNC_ROWS = inGroup('sync', {
     parse: parse.wholeNumber(0, 86_400_000),
     default: '900000',
     meaning:
-      'How long a run waits for a service that throttles every call or is unreachable, in milliseconds. After that, the remaining scopes fail.',
+      'How long calls wait for a service that throttles every call or became unreachable, in milliseconds. After that, scopes are skipped until a call succeeds (throttled), or the run fails (unreachable).',
   },
   maxIds: {
     name: 'SYNC_MAX_IDS',
@@ -109,6 +87,54 @@ export const SYNC_ROWS = inGroup('sync', {
       'Number of nightly runs with the same listing after which a held removal is applied automatically. never: a user decides.',
     example: '7',
   },
+})
+
+/** How old data may be, and the calls for it. */
+export const REFRESH_ROWS = inGroup('refresh', {
+  refreshBudget: {
+    name: 'REFRESH_BUDGET',
+    parse: parse.callRate,
+    meaning:
+      'Calls a second (40) or a day (2500000/d) for continuous refresh, for all processes together. If it is not set, there is no refresh. migrate stores it; it must be the same for all processes.',
+    example: '40',
+  },
+  freshnessPromiseMs: {
+    name: 'FRESHNESS_PROMISE',
+    parse: parse.duration,
+    default: '26h',
+    meaning:
+      'Maximum age of the last valid response of each scope, such as 75s, 26h or 7d. Older scopes are stale and are reported. migrate stores it; it must be the same for all processes.',
+  },
+  changeTargetMs: {
+    name: 'CHANGE_TARGET',
+    parse: parse.duration,
+    default: '1h',
+    meaning:
+      'Time within which a change should be stored; used in reports only. migrate stores it; it must be the same for all processes.',
+  },
+})
+
+/** Times in reports. */
+export const REPORT_ROWS = inGroup('reports', {
+  reportTimeZone: {
+    name: 'REPORT_TZ',
+    parse: timeZone,
+    default: 'UTC',
+    meaning:
+      'Time zone of the days and weeks of reports. migrate stores it; it must be the same for all processes.',
+    example: 'Europe/Berlin',
+  },
+  commentWrittenMember: {
+    name: 'COMMENT_WRITTEN_MEMBER',
+    parse: parse.memberPath,
+    meaning:
+      'Field of a comment that contains the time at which it was written, a nested one with dots (meta.createdAt): ISO 8601, epoch seconds or milliseconds, or an object with seconds or _seconds. migrate stores it; it must be the same for all processes. Without it, lastUpdated of the first version seen, which is never exact.',
+    example: 'createdAt',
+  },
+})
+
+/** What is stored, and for how long. */
+export const PRIVACY_ROWS = inGroup('privacy', {
   privacyEmail: {
     name: 'PRIVACY_EMAIL',
     parse: parse.oneOf('keep', 'hash', 'drop'),
@@ -131,12 +157,6 @@ export const SYNC_ROWS = inGroup('sync', {
     meaning:
       'Fields that are neither stored nor compared: comment. or user. and a path as reporting.observed_members shows it, with spaces between. Documented fields are refused. migrate stores it; it must be the same for all processes.',
     example: '"comment.from.photoUrl comment.attachments[].url user.photoUrl"',
-  },
-  logLevel: {
-    name: 'LOG_LEVEL',
-    parse: parse.oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
-    default: 'info',
-    meaning: 'Lowest level that is logged to stderr.',
   },
   pruneOlderThanMs: {
     name: 'PRUNE_OLDER_THAN',

@@ -2,7 +2,7 @@ import type * as z from 'zod'
 import { DATABASE_ROWS, QUEUE_ROWS, SERVICE_ROWS } from './connection-rows.ts'
 import { HTTP_ROWS, NOTIFY_ROWS, TELEMETRY_ROWS } from './operator-rows.ts'
 import type { ConfiguredSetting, Setting } from './setting.ts'
-import { CATALOG_ROWS, SYNC_ROWS } from './sync-rows.ts'
+import { CATALOG_ROWS, PRIVACY_ROWS, REFRESH_ROWS, REPORT_ROWS, SYNC_ROWS } from './sync-rows.ts'
 
 /** Every setting of collab-sync, by its member in `Settings`. `npm run generate` writes `docs/SETTINGS.md` from this table. */
 export const SETTINGS = {
@@ -10,6 +10,9 @@ export const SETTINGS = {
   ...DATABASE_ROWS,
   ...QUEUE_ROWS,
   ...SYNC_ROWS,
+  ...REFRESH_ROWS,
+  ...REPORT_ROWS,
+  ...PRIVACY_ROWS,
   ...CATALOG_ROWS,
   ...HTTP_ROWS,
   ...TELEMETRY_ROWS,

@@ -9,7 +9,8 @@ import type { Client } from '../../src/core/database/pool.ts'
 import { catalogLines } from '../../src/demo/catalog.ts'
 import { addComment, edit } from '../../src/demo/changes.ts'
 import { randomChanges } from '../../src/demo/random-changes.ts'
-import { CHANGED_OBJECTS } from '../../src/base/columns.ts'
+import { CHANGED_OBJECTS, columnOf } from '../../src/base/columns.ts'
+import { DELETED_COUNTS, REMOVED_COUNTS } from '../../src/schemas/counts.ts'
 import { readNameRedaction } from '../../src/features/privacy/rules.ts'
 import { eraseUser } from '../../src/features/privacy/erase/erase-user.ts'
 import { decideHeld } from '../../src/core/sync/held.ts'
@@ -126,9 +127,10 @@ describe('whatever writes to what the views of collab show, a copy by the feed a
 
   test('the counts of each run are the removals of the feed', async () => {
     const { changes } = await readAll(live.database.pool, null)
-    const removed = changes.filter(({ change }) => change === 'removed')
+    const removed = changes.filter(({ change }) => change === 'removed' || change === 'deleted')
+    const counts = [...REMOVED_COUNTS, ...DELETED_COUNTS].map(columnOf)
     const { rows } = await live.database.pool.query(
-      'select run_id as "runId", users_removed as users, members_removed as members from sync.runs',
+      `select run_id as "runId", users_removed as users, members_removed as members, ${counts.join(' + ')} as all from sync.runs`,
     )
     const members = /^(document_user|user_group_member)$/
     const counted = rows.map(({ runId }) => {
@@ -137,6 +139,7 @@ describe('whatever writes to what the views of collab show, a copy by the feed a
         runId,
         users: objects.filter((object) => object === 'user').length,
         members: objects.filter((object) => members.test(object)).length,
+        all: objects.length,
       }
     })
     expect(rows).toEqual(counted)

@@ -4,6 +4,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Finding } from '../../src/cli/doctor/finding.ts'
+import { importCatalog } from '../../src/features/catalog/import.ts'
+import { listSource } from '../../src/features/catalog/lines.ts'
 import { createEmptyDatabase, createTestDatabase, urlWith } from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'
 import { startRelay } from '../helpers/relay.ts'
@@ -168,6 +170,38 @@ describe('doctor', () => {
       },
     ])
     expect(statesOf(findings)).toEqual(expect.arrayContaining(['ok service', 'ok tables']))
+  })
+
+  test('calls each operation that SYNC_OPERATIONS selects, and says which one is refused', async () => {
+    const { url, pool } = await createTestDatabase()
+    const lines = [{ organizationId: 'o', documentId: 'd', annotationId: 'a' }]
+    await importCatalog(pool, listSource('test', lines), { prune: false })
+    answering = (response, request) => {
+      const answer = request.url === '/v1/users/get' ? service : refuse(403, 'PERMISSION_DENIED')
+      answer(response, request)
+    }
+    const serviceOf = async (operations: string) => {
+      const { findings } = await findingsOf({ DATABASE_URL: url, SYNC_OPERATIONS: operations })
+      return findings.filter(({ check }) => check === 'service')
+    }
+    expect(await serviceOf('users,comments')).toEqual([
+      {
+        check: 'service',
+        state: 'ok',
+        found: expect.stringMatching(/ responds to Get Users in .* and accepts key and token$/),
+      },
+      {
+        check: 'service',
+        state: 'warn',
+        found: expect.stringMatching(/ refuses Get Comments: .* PERMISSION_DENIED/),
+        fix: expect.stringMatching(/advanced queries .*; SYNC_OPERATIONS=users omits it$/),
+      },
+    ])
+    expect(await serviceOf('comments')).toMatchObject([{ state: 'warn' }])
+    expect(await serviceOf('users')).toMatchObject([{ state: 'ok' }])
+    answering = refuse(401, 'UNAUTHENTICATED')
+    expect(await serviceOf('users,comments')).toMatchObject([{ state: 'fail' }])
+    answering = service
   })
 
   test('before migrate says what is next, and does not fail', async () => {

@@ -44,8 +44,8 @@ await database.pool.query(
   [runId, ORGANIZATION],
 )
 await database.pool.query(
-  `insert into sync.held (run_id, batch_key, scope_key, users_before, kind, content_digest, organization_id, missing_user_ids)
-  values ($1, 1, 1, 9, 'organization', '', $2, array[$2])`,
+  `insert into sync.held (run_id, batch_key, scope_key, users_before, operation, kind, content_digest, organization_id, missing_user_ids)
+  values ($1, 1, 1, 9, 'users', 'organization', '', $2, array[$2])`,
   [runId, ORGANIZATION],
 )
 await database.pool.query(`update sync.runs set problem = $2, rejected = 1 where run_id = $1`, [

@@ -220,8 +220,8 @@ async function addFailures(runId: string, organizationId: string, count: number)
 
 async function addHeld(runId: string, from: number, to: number): Promise<void> {
   await database.pool.query(
-    `insert into sync.held (run_id, batch_key, scope_key, users_before, kind, content_digest, organization_id, missing_user_ids)
-    select $1, 1, n, 300, 'document', '\\x00', 'a', array(select 'u' || m from generate_series(1, 150) m)
+    `insert into sync.held (run_id, batch_key, scope_key, users_before, operation, kind, content_digest, organization_id, missing_user_ids)
+    select $1, 1, n, 300, 'users', 'document', '\\x00', 'a', array(select 'u' || m from generate_series(1, 150) m)
     from generate_series($2::int, $3::int) n`,
     [runId, from, to],
   )

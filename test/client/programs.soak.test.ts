@@ -9,14 +9,14 @@ import type { Live } from '../helpers/live.ts'
 import { randomPrefix } from '../helpers/redis.ts'
 import { until } from '../helpers/until.ts'
 
-/** Each block of docs/PROGRAMS.md, run with the package as it is installed from its tarball. */
+/** Each block of docs/PROGRAMS.md but the last, which programs.test.ts in test/docs runs, with the package as installed from its tarball. */
 
 const PAGE = readFileSync(resolve(import.meta.dirname, '../../docs/PROGRAMS.md'), 'utf8')
 const BLOCKS = [...PAGE.matchAll(/^```(?:ts|js|sh|sql)\n(.*?)^```/gms)].map(([, text = '']) => text)
 const TOKEN = 'a-token-of-the-tests'
 
-test('docs/PROGRAMS.md has the blocks that are run here', () => {
-  expect(BLOCKS).toHaveLength(11)
+test('docs/PROGRAMS.md has the blocks that are run here, and the receiver', () => {
+  expect(BLOCKS).toHaveLength(12)
 })
 
 describe.each(QUEUE_KINDS)('with the queue on %s', (kind) => {

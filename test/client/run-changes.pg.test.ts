@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { RECORD_OBJECTS } from '../../src/base/columns.ts'
 import { addComment, deleteComment, edit, restoreComment } from '../../src/demo/changes.ts'
 import { decideHeld } from '../../src/core/sync/held.ts'
 import { eraseUser } from '../../src/features/privacy/erase/erase-user.ts'
@@ -104,6 +105,21 @@ function tally(changes: readonly RunChange[]): Record<string, number> {
   for (const each of changes) counts[kindOf(each)] = (counts[kindOf(each)] ?? 0) + 1
   return counts
 }
+
+test('every object that a run adds or removes is listed, as often as the feed has it', async () => {
+  const { rows } = await database.pool.query(
+    `select r.run_id, c.object, sum(c.lines)::int as lines
+    from sync.runs r join collab_store.changes c using (run_id)
+    where c.change in ('added', 'removed', 'deleted') group by 1, 2`,
+  )
+  expect(new Set(rows.map(({ object }) => object))).toEqual(new Set(RECORD_OBJECTS))
+  for (const { run_id, object, lines } of rows) {
+    const listed = (await walk({ run_id } as RunRow, { object })).filter(({ change }) =>
+      ['added', 'removed', 'deleted'].includes(change),
+    )
+    expect([run_id, object, listed.length]).toEqual([run_id, object, lines])
+  }
+})
 
 test('each kind of change is listed, and linked to its page on the page of the run', async () => {
   const runs = [first, second, left, third, last, renamed]

@@ -23,6 +23,7 @@ async function note(
     runId,
     isScheduled,
     batchKey,
+    operation: 'users',
     kind: 'document',
     scopeKey,
     organizationId: 'o',
@@ -47,6 +48,7 @@ const newRun = () => addRun(database.pool)
 
 const resolve = (scopeKey: number, resolution: string, kind = 'document') =>
   held.resolve.run(database.pool, {
+    operation: 'users',
     kinds: [kind],
     scopeKeys: [scopeKey],
     resolutions: [resolution],

@@ -32,8 +32,8 @@ async function failListing(trigger = 'cli'): Promise<void> {
 
 async function hold(): Promise<void> {
   await sql(
-    `insert into sync.held (run_id, batch_key, kind, scope_key, organization_id, users_before, content_digest, missing_user_ids)
-    select $1, batch_key, 'organization', organization_key, 'acme', 10, '', '{u1,u2,u3}' from collab_store.batches`,
+    `insert into sync.held (run_id, batch_key, operation, kind, scope_key, organization_id, users_before, content_digest, missing_user_ids)
+    select $1, batch_key, 'users', 'organization', organization_key, 'acme', 10, '', '{u1,u2,u3}' from collab_store.batches`,
     [await on.rig.endedRun({ status: 'partial' })],
   )
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { OPERATION_NAMES } from '../../src/base/operations.ts'
+import { OPERATION_NAMES, OPERATIONS } from '../../src/base/operations.ts'
 import { setDefinitions } from '../../src/core/database/definitions.ts'
 import type { Definitions } from '../../src/core/database/definitions.ts'
 import { eraseUser } from '../../src/features/privacy/erase/erase-user.ts'
@@ -33,5 +33,15 @@ describe.each(OPERATION_NAMES)('a record of %s', (operation) => {
     const item = { note: 'ask ann@mail.example', mail: 'ann@mail.example' }
     expect(await redacted({ privacyEmail: 'drop' }, item)).toEqual({ note: 'ask ' })
     expect(await redacted({ privacyRaw: 'drop' }, item)).toEqual({})
+  })
+
+  test('keeps no field of PRIVACY_EXCLUDE, and every response of it alone is read again', async () => {
+    const privacyExclude = `${OPERATIONS[operation].record}.note`
+    await setDefinitions(pool, { freshnessPromiseMs: 93_600_000, privacyExclude })
+    const rules = await new RulesKeeper(pool).now()
+    expect(rules.leaveOut[operation]?.({ note: 'a', other: 1 })).toEqual({ other: 1 })
+    const digest = Buffer.alloc(32, 7)
+    const readAgain = OPERATION_NAMES.filter((each) => !rules.sealed(each, digest).equals(digest))
+    expect(readAgain).toEqual([operation])
   })
 })

@@ -144,8 +144,8 @@ test('every column that can hold text is looked through, also one of a later mig
     `insert into sync.observed_errors (http_status, operation, error_status, sample) values (1, 'x', 'x', 'x')`,
   )
   await pool.query(
-    `insert into sync.held (run_id, batch_key, scope_key, users_before, kind, content_digest, organization_id, missing_user_ids)
-    values ($1, 1, 1, 1, 'document', '', $2, '{a}')`,
+    `insert into sync.held (run_id, batch_key, scope_key, users_before, operation, kind, content_digest, organization_id, missing_user_ids)
+    values ($1, 1, 1, 1, 'users', 'document', '', $2, '{a}')`,
     [id, here],
   )
   await pool.query(

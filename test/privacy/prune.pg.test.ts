@@ -47,9 +47,9 @@ async function settledRun(daysAgo: number): Promise<string> {
 
 async function held(runId: string, resolution: 'accepted' | null): Promise<void> {
   await database.pool.query(
-    `insert into sync.held (run_id, batch_key, scope_key, users_before, kind, resolution, resolved_at, content_digest,
+    `insert into sync.held (run_id, batch_key, scope_key, users_before, operation, kind, resolution, resolved_at, content_digest,
       organization_id, missing_user_ids)
-    values ($1, 1, 1, 1, 'document', $2, case when $2::text is not null then now() end, '', 'o', '{u}')`,
+    values ($1, 1, 1, 1, 'users', 'document', $2, case when $2::text is not null then now() end, '', 'o', '{u}')`,
     [runId, resolution],
   )
 }

@@ -106,7 +106,24 @@ export function dictionaryMarkdown({ schemas, relations, functions }: Dictionary
       ),
     ].join('\n\n')
   })
-  return `${[INTRODUCTION, ...parts].join('\n\n')}\n`
+  return `${[INTRODUCTION, schemas.map((schema) => contents(schema, relations)).join('\n'), ...parts].join('\n\n')}\n`
+}
+
+/** A list with a link to each relation of a schema. */
+function contents({ name }: Dictionary['schemas'][number], relations: readonly Relation[]): string {
+  const links = relations
+    .filter(({ schema }) => schema === name)
+    .map((relation) => {
+      const anchor = headingOf(relation)
+        .toLowerCase()
+        .replaceAll(/[^\w\- ]/g, '')
+      return `[${relation.name}](#${anchor.trim().replaceAll(' ', '-')})`
+    })
+  return `- [\`${name}\`](#schema-${name}): ${links.join(', ')}`
+}
+
+function headingOf({ schema, name, kind }: Relation): string {
+  return `${kind === 'type' ? 'Type' : kind === 'view' ? 'View' : 'Table'} \`${schema}.${name}\``
 }
 
 /** The relations of a schema with their keys, and what they join by. */
@@ -154,10 +171,10 @@ function isSame(one: readonly string[], other: readonly string[]): boolean {
 
 const INTRODUCTION = `# Dictionary
 
-\`npm run generate\` makes this page from the comments in the database, and \`collab-sync dictionary\` prints it. \`timestamptz\` stands for \`timestamp with time zone\`. Days and weeks are in \`REPORT_TZ\`, by default UTC. Search the page for a word of the meaning. [A drawing](#schema-collab) shows how the views of \`collab\` join, and \`→\` below a view names what its columns refer to. [PRIVACY.md](PRIVACY.md) lists the personal data.`
+\`npm run generate\` makes this page from the comments in the database, and \`collab-sync dictionary\` prints it. \`timestamptz\` stands for \`timestamp with time zone\`. Days and weeks are in \`REPORT_TZ\`, by default UTC. [A drawing](#schema-collab) shows how the views of \`collab\` join, and \`→\` below a view names what its columns refer to. [PRIVACY.md](PRIVACY.md) lists the personal data.`
 
 function relationSection(relation: Relation): string {
-  const { schema, name, kind, comment, columns, key, references } = relation
+  const { comment, columns, key, references } = relation
   const facts = [
     ...(key.length > 0 ? [`Key: ${key.map(code).join(', ')}.`] : []),
     ...references
@@ -168,7 +185,7 @@ function relationSection(relation: Relation): string {
       ),
   ]
   return [
-    `### ${kind === 'type' ? 'Type' : kind === 'view' ? 'View' : 'Table'} \`${schema}.${name}\``,
+    `### ${headingOf(relation)}`,
     comment ?? '',
     ...(facts.length > 0 ? [facts.join(' ')] : []),
     [

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { NothingFailsError } from '../../src/base/errors.ts'
 import { OPERATION_NAMES, OPERATIONS } from '../../src/base/operations.ts'
 import type { Operation, ScopeKind } from '../../src/base/operations.ts'
+import { freshness as readDemoFreshness } from '../../src/core/database/statements/demo.ts'
 import { countScopes } from '../../src/core/run/start.ts'
 import { moduleOf } from '../../src/core/sync/operation.ts'
 import { removeFromCatalog } from '../../src/features/catalog/change.ts'
@@ -166,6 +167,9 @@ async function counts({ operation, level }: Listed, lastRun?: RunRow): Promise<C
     level,
     operation,
   )
+  const demo = (await readDemoFreshness.all(pool)).find(
+    (row) => row.operation === operation && row.level === level,
+  )
   const { items } = await onApp(app).listOrganizations()
   const onPage = (name: 'scopes' | 'failing' | 'overdue' | 'neverChecked' | 'stale') =>
     items.reduce((sum, organization) => sum + organization[name], -others[name])
@@ -174,6 +178,7 @@ async function counts({ operation, level }: Listed, lastRun?: RunRow): Promise<C
       checks: checks.scopes,
       freshness: freshness.scopes,
       coverage: coverage.scopes,
+      demo: demo?.checked ?? 0,
       page: onPage('scopes'),
     },
     failing: {
@@ -191,6 +196,7 @@ async function counts({ operation, level }: Listed, lastRun?: RunRow): Promise<C
       attention: attention.never - others.neverChecked,
       freshness: freshness.never,
       coverage: coverage.never,
+      demo: demo?.neverChecked ?? 0,
       page: onPage('neverChecked'),
     },
     stale: {

@@ -108,6 +108,16 @@ test('a rename, another address, a departure and a return are versions; nothing 
   expect(await directoryAt('2020-01-01Z')).toBeUndefined()
 })
 
+test('a departure sets changed_at, by which an export finds it', async () => {
+  const [before] = await check(ANN)
+  await check(null)
+  const [row] = await ask(
+    'select not listed as left, changed_at > $3 as changed from collab.users where organization_id = $1 and user_id = $2',
+    [here, ANN.userId, before],
+  )
+  expect(row).toEqual({ left: true, changed: true })
+})
+
 test('neither a first load nor a run over an unchanged service writes a version', async () => {
   await run()
   const stored = `select (select count(*)::int from collab_store.user_versions) as versions,

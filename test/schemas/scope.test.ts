@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { UsageError } from '../../src/base/errors.ts'
-import { OPERATION_NAMES } from '../../src/base/operations.ts'
+import { canSelect, OPERATION_NAMES, OPERATIONS } from '../../src/base/operations.ts'
 import type { Operation } from '../../src/base/operations.ts'
 import {
   describeScope,
@@ -12,6 +12,21 @@ import type { Scope } from '../../src/schemas/scope.ts'
 
 const organizationIds = ['o']
 const thread = { organizationIds, documentId: 'd', annotationId: 'a' }
+
+describe('an operation', () => {
+  test('has a condition that names it', () => {
+    for (const { name, condition } of Object.values(OPERATIONS)) expect(condition).toContain(name)
+  })
+
+  test('has no part of a scope but those that it can be limited to', () => {
+    const selecting = (operation: Operation) =>
+      ['documentId', 'userIds', 'organizationUserGroupIds', 'annotationId', 'commentIds'].filter(
+        (member) => canSelect(operation, { organizationIds, [member]: 'any' }),
+      )
+    expect(selecting('users')).toEqual(['documentId', 'userIds', 'organizationUserGroupIds'])
+    expect(selecting('comments')).toEqual(['documentId', 'annotationId', 'commentIds'])
+  })
+})
 
 describe('a scope', () => {
   test.each<Scope>([

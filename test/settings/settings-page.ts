@@ -5,11 +5,14 @@ const HEADINGS: Record<SettingGroup, string> = {
   service: 'The service',
   database: 'PostgreSQL',
   queue: 'The queue (BullMQ)',
-  http: 'The HTTP side (`collab-sync serve`)',
-  sync: 'How to sync',
-  telemetry: 'Metrics and traces',
-  notify: 'Notifications',
+  sync: 'Runs',
+  refresh: 'Freshness and continuous refresh',
   catalog: 'The catalog, from a query of yours (otherwise: `collab-sync catalog import FILE`)',
+  reports: 'Reports',
+  privacy: 'Privacy and history',
+  http: '`collab-sync serve`',
+  notify: 'Notifications',
+  telemetry: 'Log, metrics and traces',
 }
 
 const HEAD = String.raw`# Settings

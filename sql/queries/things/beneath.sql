@@ -19,25 +19,42 @@ with wrote as (
   from reporting.memberships
   where organization_id = $4 and until is null
     and (document_id = $5 and $2::int is not null or organization_user_group_id = $6 or user_id = $7)
-), scopes as (
-  select 'userGroup' as kind, 1 as step, organization_user_group_id as id, name, active, failing_since, checked_at, is_stale, null::int as comments
-  from collab.user_groups
+), disputed as (
+  select kind, scope_key, bool_or(is_held) as is_held, bool_or(is_refused) as is_refused
+  from collab_store.disputed_listings
   where $1::int is not null and organization_id = $4
+  group by 1, 2
+), checks as (
+  -- Of the listings of several operations, the worst counts.
+  select kind, scope_key, case when bool_and(checked_at is not null) then min(checked_at) end as checked_at,
+    min(failing_since) as failing_since, bool_or(is_stale) as is_stale
+  from collab_store.checked_listings
+  where organization_key = $1
+  group by 1, 2
+), scopes as (
+  select 'userGroup' as kind, 1 as step, g.organization_user_group_id as id, g.name, g.active, c.failing_since, c.checked_at, c.is_stale,
+    r.is_held, r.is_refused, null::int as comments
+  from collab_store.user_groups g
+  left join checks c on c.kind = 'group' and c.scope_key = g.user_group_key
+  left join disputed r on r.kind = 'group' and r.scope_key = g.user_group_key
+  where g.organization_key = $1
   union all
-  select 'document', 2, document_id, name, active, coalesce(failing_since, f.since), checked_at, is_stale, null
-  from collab.documents
+  select 'document', 2, d.document_id, d.name, d.active, coalesce(c.failing_since, f.since), c.checked_at, c.is_stale,
+    r.is_held, r.is_refused, null
+  from collab_store.documents d
+  left join checks c on c.kind = 'document' and c.scope_key = d.document_key
+  left join disputed r on r.kind = 'document' and r.scope_key = d.document_key
   left join (
-    select d.document_id, min(x.failing_since) as since
+    select x.document_key, min(x.failing_since) as since
     from collab_store.batches b
     join collab_store.annotations x using (batch_key)
-    join collab_store.documents d using (document_key)
     where b.organization_key = $1 and b.operation = 'comments' and x.own_checked_at is not null and x.active
       and x.failing_since is not null
     group by 1
-  ) f using (document_id)
-  where $1 is not null and organization_id = $4
+  ) f using (document_key)
+  where d.organization_key = $1
   union all
-  select 'annotation', 3, annotation_id, null, active, failing_since, checked_at, is_stale, comment_count
+  select 'annotation', 3, annotation_id, null, active, failing_since, checked_at, is_stale, null, null, comment_count
   from collab.annotations
   where $2 is not null and organization_id = $4 and document_id = $5
 )
@@ -49,12 +66,10 @@ select place, id, kind, name, state, coalesce(comments, case when kind = 'docume
   ) end) as comments, checked_at, since, changed_at
 from (
   select case when not active then 20 when failing_since is not null then 0 else 10 end + step as place, s.id, s.kind, s.name,
-    case when not active then 'not_in_catalog' when failing_since is not null then 'failing' when r.is_held then 'removal_held'
-      when checked_at is null then 'never_checked' when is_stale then 'stale' when r.is_refused then 'removal_refused' else 'good' end as state,
+    case when not active then 'not_in_catalog' when failing_since is not null then 'failing' when s.is_held then 'removal_held'
+      when checked_at is null then 'never_checked' when is_stale then 'stale' when s.is_refused then 'removal_refused' else 'good' end as state,
     comments, checked_at, null::timestamptz as since, null::timestamptz as changed_at
   from scopes s
-  left join collab_store.disputed_listings r on r.organization_id = $4
-    and case s.kind when 'userGroup' then r.organization_user_group_id when 'document' then r.document_id end = s.id
   union all
   select case when $7 is null then 30 else 2147483647 - coalesce(w.comments, 0) end,
     coalesce(case when $7 is null then m.user_id end, m.organization_user_group_id, m.document_id, w.document_id),

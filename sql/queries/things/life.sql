@@ -28,7 +28,7 @@ with versions as (
   from sync.held h
   cross join lateral (values (h.at, 'held', h.run_id), (h.resolved_at, 'decided', null)) t (at, event, run_id)
   where h.organization_id = $3 and t.at is not null and $5 is null and case when $7::text is not null
-    then h.missing_user_ids @> array[$7] else (h.document_id, h.organization_user_group_id) is not distinct from ($4, $6) end
+    then h.operation = 'users' and h.missing_user_ids @> array[$7] else (h.document_id, h.organization_user_group_id) is not distinct from ($4, $6) end
   union all
   select distinct t.at, t.event, t.event || coalesce(t.id, t.at::text), t.run_id, null, null, null, null, t.facts
   from sync.failures f

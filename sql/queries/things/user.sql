@@ -17,7 +17,7 @@ cross join lateral (
     (count(*) filter (where deleted_at is not null))::int as deleted_comments
   from collab_store.comments_by(o.organization_key, $2, null)
 ) c
-left join sync.held h on h.organization_id = $1 and h.kind = 'organization' and h.resolution in ('accepted', 'repeated')
+left join sync.held h on h.organization_id = $1 and h.operation = 'users' and h.kind = 'organization' and h.resolution in ('accepted', 'repeated')
   and date_trunc('milliseconds', h.resolved_at) = date_trunc('milliseconds', u.removed_at) and h.missing_user_ids @> array[$2]
 left join sync.erasures e on e.pseudonym = $2 and (e.organization_id is null or e.organization_id = $1)
 where u.organization_id = $1 and u.user_id = $2

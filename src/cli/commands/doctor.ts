@@ -1,3 +1,4 @@
+import type { RowOf } from '../../core/database/statement.ts'
 import * as catalog from '../../core/database/statements/catalog.ts'
 import { hasEmbeddedPostgres } from '../../worker/embedded/home.ts'
 import { readPace } from '../../core/rate-limit/pace.ts'
@@ -54,7 +55,7 @@ async function checkAll(): Promise<Finding[]> {
       : null
   const {
     found,
-    organizationId = null,
+    scopes = [],
     pause = null,
   } = wrong.has('database')
     ? { found: [skip('PostgreSQL')] }
@@ -67,17 +68,21 @@ async function checkAll(): Promise<Finding[]> {
     : pause !== null
       ? [skip('service', `${pause.by} paused all calls until ${time(pause.until)}`)]
       : await guarded('service', WHOLE_MS, () =>
-          checkService(settings as ServiceSettings & Settings, organizationId, timeoutMs),
+          checkService(settings as ServiceSettings & Settings, scopes, timeoutMs),
         )
   return [...findings, ...found, ...(queue ?? []), ...service]
 }
 
-/** Checks PostgreSQL, and the queue if it is there. @returns also an organization of the catalog for the call to the service, and the pause that forbids that call */
+/** Checks PostgreSQL, and the queue if it is there. @returns also scopes of the catalog for the calls to the service, and the pause that forbids these calls */
 async function checkTables(
   settings: Settings,
   withQueue: boolean,
   log: Log,
-): Promise<{ found: Finding[]; organizationId?: string; pause?: Pace['pause'] }> {
+): Promise<{
+  found: Finding[]
+  scopes?: RowOf<typeof catalog.anyScopes>[]
+  pause?: Pace['pause']
+}> {
   const isEmbedded = settings.databaseUrl === undefined
   if (isEmbedded && !hasEmbeddedPostgres(settings.home)) {
     const missing = `not created yet: migrate creates an embedded one in ${settings.home}; set DATABASE_URL to use your own`
@@ -88,18 +93,21 @@ async function checkTables(
   const opening = { log, applicationName: 'doctor', say: note, signal: patience, waitMs: WAIT_MS }
   const store = await openStore(settings, opening).catch((error: unknown) => error as Error)
   if (store instanceof Error) return { found: [broken('PostgreSQL', store, PATIENCE_MS)] }
-  const { findings, isReachable } = await checkStore(store, settings, PATIENCE_MS)
+  const { operations } = settings
+  // All at once, within the time limit. If the catalog or the pause cannot be read, one of the checks reports why.
+  const [{ findings, isReachable }, scopes, pace] = await Promise.all([
+    checkStore(store, settings, PATIENCE_MS),
+    catalog.anyScopes.all(store.database, { operations }).catch(() => []),
+    readPace(store.database).catch(() => undefined),
+  ])
   // Do not report the same fault twice.
   const isReported = !isReachable && store.queuePlace.url === store.databaseUrl
   const queue =
     withQueue && !isReported
       ? await checkQueue(store.queuePlace, { log, patienceMs: PATIENCE_MS })
       : []
-  // Its failure is that of a check above.
-  const organization = await catalog.anyOrganization.first(store.database).catch(() => undefined)
-  const pace = await readPace(store.database).catch(() => undefined)
   await store.close().catch(() => {})
-  return { found: [...findings, ...queue], ...organization, pause: pace?.pause ?? null }
+  return { found: [...findings, ...queue], scopes, pause: pace?.pause ?? null }
 }
 
 const MARKS: Record<Finding['state'], string> = {

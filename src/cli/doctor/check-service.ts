@@ -1,4 +1,9 @@
 import { CallError, UsageError } from '../../base/errors.ts'
+import { OPERATIONS } from '../../base/operations.ts'
+import type { Operation, ScopeKind } from '../../base/operations.ts'
+import type { RowOf } from '../../core/database/statement.ts'
+import type * as catalog from '../../core/database/statements/catalog.ts'
+import { moduleOf } from '../../core/sync/operation.ts'
 import { duration } from '../../schemas/format.ts'
 import { openCollabApi } from '../../core/service/client.ts'
 import { fixOf, isOfOtherServer } from '../../core/service/unreachable.ts'
@@ -9,52 +14,102 @@ import type { Settings } from '../../settings/table.ts'
 import { fail, ok, warn } from './finding.ts'
 import type { Finding } from './finding.ts'
 
-/** Used if the catalog is empty: no organization has this ID. */
-const NO_ORGANIZATION = 'collab-sync-doctor-no-such-organization'
+/** Used if the catalog is empty: nothing has this ID. */
+const NO_ID = 'collab-sync-doctor-no-such-organization'
+
+type AnyScope = RowOf<typeof catalog.anyScopes>
+
+/** A call that was made. */
+interface Probe {
+  readonly operation: Operation
+  readonly ms: number
+  /** Null if the service accepted the call. */
+  readonly error: CallError | null
+}
 
 /**
- * Makes one harmless call, Get Users of one organization, and explains the response.
- * @param organizationId null if the catalog is empty
+ * Makes one harmless call of each operation that has scopes, and explains the responses. A fault that all calls have in common
+ * is one finding.
+ * @param scopes a scope of each operation that SYNC_OPERATIONS selects; empty if the catalog has none
  */
 export async function checkService(
   settings: Settings & ServiceSettings,
-  organizationId: string | null,
+  scopes: readonly AnyScope[],
   timeoutMs: number,
-): Promise<Finding> {
+): Promise<Finding[]> {
   const examples = [SETTINGS.apiKey, SETTINGS.authToken].filter(
     ({ example }) => example === settings.apiKey || example === settings.authToken,
   )
   if (examples.length > 0) {
     const names = examples.map(({ name }) => name).join(' and ')
-    return fail('service', `${names}: the example of .env.example`, 'set your own value')
+    return [fail('service', `${names}: the example of .env.example`, 'set your own value')]
   }
+  const isEmpty = scopes.length === 0
   try {
-    const collabApi = openCollabApi({
-      ...settings,
-      sharedRateLimit: NO_RATE_LIMIT,
-      timeoutMs: Math.min(settings.timeoutMs, timeoutMs),
-      retries: 0,
-      retryAfterMaxMs: 0,
-      throttledMaxMs: 0,
-      concurrency: 1,
-    })
-    try {
-      const startedAtMs = performance.now()
-      await collabApi.get('users', { organizationId: organizationId ?? NO_ORGANIZATION })
-      const took = duration(performance.now() - startedAtMs)
-      return ok('service', `${settings.collabApiUrl} responds in ${took} and accepts key and token`)
-    } finally {
-      await collabApi.close()
-    }
+    const probes = await probe(
+      settings,
+      isEmpty ? settings.operations.slice(0, 1).map(unknownScope) : scopes,
+      timeoutMs,
+    )
+    const faults = new Set(probes.map(({ error }) => error && `${error.kind} ${error.httpStatus}`))
+    const isCommon = faults.size === 1 && probes[0]?.error?.kind !== 'refused' && !faults.has(null)
+    return probes.slice(0, isCommon ? 1 : undefined).map((one) => judge(one, settings, isEmpty))
   } catch (error) {
-    return judge(error, settings.collabApiUrl, organizationId)
+    // For example, a token file that cannot be read.
+    if (!(error instanceof UsageError)) throw error
+    return [fail('service', error.message, 'correct that setting')]
   }
 }
 
-function judge(error: unknown, url: string, organizationId: string | null): Finding {
-  // For example, a token file that cannot be read.
-  if (error instanceof UsageError) return fail('service', error.message, 'correct that setting')
-  if (!(error instanceof CallError)) throw error
+function unknownScope(operation: Operation): AnyScope {
+  const kinds: readonly ScopeKind[] = OPERATIONS[operation].kinds
+  const below = kinds.includes('organization') ? null : NO_ID
+  const ids = { organizationId: NO_ID, documentId: below, annotationId: below }
+  return { operation, ...ids, organizationUserGroupId: null }
+}
+
+/** @throws UsageError for a setting that cannot be used */
+async function probe(
+  settings: Settings & ServiceSettings,
+  scopes: readonly AnyScope[],
+  timeoutMs: number,
+): Promise<Probe[]> {
+  const collabApi = openCollabApi({
+    ...settings,
+    sharedRateLimit: NO_RATE_LIMIT,
+    timeoutMs: Math.min(settings.timeoutMs, timeoutMs),
+    retries: 0,
+    retryAfterMaxMs: 0,
+    throttledMaxMs: 0,
+    concurrency: scopes.length,
+  })
+  const call = async ({ operation, ...ids }: AnyScope): Promise<Probe> => {
+    const startedAtMs = performance.now()
+    const error = await collabApi.get(operation, moduleOf(operation).filterOf(ids)).then(
+      () => null,
+      (thrown: unknown) => {
+        if (thrown instanceof CallError) return thrown
+        throw thrown
+      },
+    )
+    return { operation, ms: performance.now() - startedAtMs, error }
+  }
+  try {
+    return await Promise.all(scopes.map(call))
+  } finally {
+    await collabApi.close()
+  }
+}
+
+/** @param isEmpty whether the catalog is */
+function judge(
+  { operation, ms, error }: Probe,
+  { collabApiUrl: url, operations }: Settings & ServiceSettings,
+  isEmpty: boolean,
+): Finding {
+  const { name, condition } = OPERATIONS[operation]
+  if (error === null)
+    return ok('service', `${url} responds to ${name} in ${duration(ms)} and accepts key and token`)
   const { kind, httpStatus, errorStatus, message } = error
   if (kind === 'credentials')
     return fail(
@@ -93,13 +148,15 @@ function judge(error: unknown, url: string, organizationId: string | null): Find
         ? 'correct it at the service or the proxy in front of it'
         : 'try again later',
     )
-  if (organizationId === null && /^not.found$/i.test(errorStatus ?? ''))
+  if (isEmpty && /^not.found$/i.test(errorStatus ?? ''))
     return ok('service', `${url} responds and did not refuse key and token (${message})`)
+  const others = operations.filter((each) => each !== operation)
+  const omit = others.length === 0 ? '' : `; SYNC_OPERATIONS=${others.join(',')} omits it`
   return warn(
     'service',
-    `${url} responds, but refuses Get Users: ${message}`,
-    organizationId === null
+    `${url} responds, but refuses ${name}: ${message}`,
+    isEmpty
       ? 'import a catalog first (collab-sync catalog import FILE); if the call is still refused, check COLLAB_API_KEY and COLLAB_AUTH_TOKEN: they may be swapped'
-      : 'check that the organization exists and that key and token are valid for it. Get Users is for client SDK v3 or earlier; SYNC_OPERATIONS=comments omits it',
+      : `check that these IDs exist and that key and token are valid for the organization. ${condition}${omit}`,
   )
 }

@@ -1,7 +1,7 @@
 import { arraysOf, textsOf, USER_COLUMN_LIST } from '../../base/columns.ts'
 import type { UserColumns } from '../../base/columns.ts'
 import type { Client } from './pool.ts'
-import type { ScopeKind } from '../../base/operations.ts'
+import type { Operation, ScopeKind } from '../../base/operations.ts'
 import type { On, RowOf } from './statement.ts'
 import * as held from './statements/held.ts'
 import * as members from './statements/members.ts'
@@ -121,12 +121,12 @@ export async function readMembers(
 }
 
 /**
- * Users whose removal from a listing waits for a decision (`held`), or was refused while the response stays the same.
- * @returns by user id
+ * Records whose removal from a listing waits for a decision (`held`), or was refused while the response stays the same.
+ * @returns by the id of the record
  */
 export async function readRemovals(
   on: On,
-  listing: { readonly kind: ScopeKind; readonly scopeKey: number },
+  listing: { readonly operation: Operation; readonly kind: ScopeKind; readonly scopeKey: number },
 ): Promise<Map<string, 'held' | 'refused'>> {
   const rows = await held.removals.all(on, listing)
   return new Map(rows.map(({ userId, isRefused }) => [userId, isRefused ? 'refused' : 'held']))

@@ -6,11 +6,10 @@ import { storeListings } from '../database/scopes.ts'
 import type { RowOf } from '../database/statement.ts'
 import * as holds from '../database/statements/held.ts'
 import * as scopes from '../database/statements/scopes.ts'
-import { leaveMembers, unlistUsers } from '../database/users.ts'
 import { UsageError } from '../../base/errors.ts'
 import { count, counted, scopePath } from '../../schemas/format.ts'
-import { readListings } from './compare/listings.ts'
 import type { SyncContext } from './context.ts'
+import { moduleOf } from './operation.ts'
 
 type TakenHold = RowOf<typeof holds.take>
 type HeldPlace = RowOf<typeof holds.byOrganization>
@@ -167,17 +166,15 @@ async function decideOne(
   return users
 }
 
-/** Takes the missing users out of the listing, if they are still in it. @returns these users */
+/** Takes the missing records out of the listing, if they are still in it. @returns their IDs */
 async function removeMissing(client: Client, held: TakenHold): Promise<readonly string[]> {
-  const { kind, scopeKey: key, batchKey, scopeNo, missingUserIds, now } = held
-  const members = [...((await readListings(client, kind, [key])).get(key) ?? [])]
-  const present = new Set(members.flatMap(([userId, hasLeft]) => (hasLeft ? [] : [userId])))
-  const leaving = missingUserIds.filter((userId) => present.has(userId))
-  if (kind === 'organization') await unlistUsers(client, key, leaving, now)
-  else {
-    const memberships = leaving.map((userId) => ({ key, userId }))
-    await leaveMembers(client, kind, memberships, now)
-  }
+  const { operation, kind, scopeKey: key, batchKey, scopeNo, missingUserIds, now } = held
+  const { listed } = moduleOf(operation)
+  if (listed === null) throw new Error(`Removals of ${operation} are never held.`)
+  const [stored = new Map<string, boolean>()] = await listed.readStored(client, [{ kind, key }])
+  const present = new Set([...stored].flatMap(([id, hasLeft]) => (hasLeft ? [] : [id])))
+  const leaving = missingUserIds.filter((id) => present.has(id))
+  await listed.remove(client, { kind, key }, leaving, now)
   // Without digests, the next run reads the listing even if it is the same.
   const forgotten = { bodyDigest: null, contentDigest: null }
   const recordCount = present.size - leaving.length

@@ -123,7 +123,7 @@ async function compareUsers(
   }
   const received = new Set(ids)
   const extra = result.mayLack ? [] : [...(members ?? [])].filter((id) => !received.has(id))
-  const listing = { kind: scope.kind, scopeKey: scope.key }
+  const listing = { operation: result.operation, kind: scope.kind, scopeKey: scope.key }
   const removals = extra.length === 0 ? null : await readRemovals(database, listing)
   for (const id of extra)
     differences.push({ ...difference(id, 'extra'), removal: removals?.get(id) ?? null })

@@ -1,4 +1,4 @@
-import { noCounts } from '../../schemas/counts.ts'
+import { DELETED_COUNTS, noCounts, REMOVED_COUNTS, sumOf } from '../../schemas/counts.ts'
 import { rolledBack } from '../../core/database/pool.ts'
 import { insertRun } from '../../core/database/runs.ts'
 import type { ScopeIds } from '../../core/database/scopes.ts'
@@ -125,7 +125,7 @@ async function planScope(
     added: counts.recordsInserted,
     changed: counts.recordsUpdated,
     unchanged: counts.recordsUnchanged,
-    removed: counts.commentsDeleted + counts.usersRemoved + counts.membersRemoved,
+    removed: sumOf(counts, DELETED_COUNTS) + sumOf(counts, REMOVED_COUNTS),
     held: removals.reduce((sum, { missing }) => sum + missing, 0),
     rejected: counts.rejected,
     fieldsRejected: counts.rejected - counts.recordsRejected,

@@ -2,16 +2,17 @@ import { isObject } from '../../base/json.ts'
 import type { Log } from '../../base/log.ts'
 import { pathName } from '../../base/member-path.ts'
 import { OPERATION_NAMES, OPERATIONS } from '../../base/operations.ts'
+import type { RecordName } from '../../base/operations.ts'
 import { codeOf, isDataFault } from '../../core/database/connection-errors.ts'
 import { savepoint } from '../../core/database/pool.ts'
 import type { Client } from '../../core/database/pool.ts'
 import * as statements from '../../core/database/statements/observed.ts'
-import type { ObservedObject, RecordObserver } from '../../core/sync/record/records.ts'
+import type { RecordObserver } from '../../core/sync/record/records.ts'
 import { isStorable } from '../../schemas/check.ts'
 
 /** A row of `collab_store.observed_members`. */
 interface ObservedMember {
-  readonly object: ObservedObject
+  readonly object: RecordName
   readonly path: readonly string[]
   readonly types: readonly string[]
 }
@@ -50,7 +51,7 @@ class Path {
  */
 export class ObservedMembers implements RecordObserver {
   /** Trees of the fields. */
-  readonly #roots = new Map<ObservedObject, Path>(
+  readonly #roots = new Map<RecordName, Path>(
     OPERATION_NAMES.map((operation) => [OPERATIONS[operation].record, new Path()]),
   )
   readonly #log: Log
@@ -66,7 +67,7 @@ export class ObservedMembers implements RecordObserver {
     this.#log = log
   }
 
-  see(object: ObservedObject, record: unknown): void {
+  see(object: RecordName, record: unknown): void {
     if (!isObject(record)) return
     this.#recordNo += 1
     this.#see(this.#roots.get(object) ?? null, record, 0)
@@ -140,7 +141,7 @@ export class ObservedMembers implements RecordObserver {
     const read: (readonly [Path, number])[] = []
     const members: (ObservedMember & { records: number; is_new: boolean })[] = []
     const crowded: Pick<ObservedMember, 'object' | 'path'>[] = []
-    const walk = (object: ObservedObject, at: Path, path: string[]) => {
+    const walk = (object: RecordName, at: Path, path: string[]) => {
       const { records, isWritten } = at
       if (at.isCrowded) crowded.push({ object, path })
       if (records > 0) read.push([at, records])

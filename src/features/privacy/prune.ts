@@ -35,6 +35,9 @@ const TABLES = {
   actions: ['sync.actions', statements.actions],
 } as const
 
+/** The tables that a prune deletes from. */
+export const PRUNED_TABLES: readonly string[] = Object.values(TABLES).map(([table]) => table)
+
 /** 4 MiB: some ten thousand rows, a fraction of a second. */
 const BLOCKS_A_STEP = 512
 

@@ -1,13 +1,8 @@
 import { isLosslessNumber, stringify } from 'lossless-json'
-import {
-  COMMENT_COLUMN_LIST,
-  COMMENT_MEMBERS,
-  COMMENT_PEOPLE,
-  USER_MEMBERS,
-  namesPeople,
-} from '../../base/columns.ts'
+import { COMMENT_COLUMN_LIST, COMMENT_PEOPLE, RECORDS, namesPeople } from '../../base/columns.ts'
 import { define, isObject, parseExact, pick } from '../../base/json.ts'
 import type { Json } from '../../base/json.ts'
+import type { RecordName } from '../../base/operations.ts'
 import { replaceAddresses, wholeAddress } from './address.ts'
 import type { ErasedPeople } from './people.ts'
 import { PSEUDONYM, pseudonymOfValue, redactString, redactWords } from './redact-text.ts'
@@ -56,8 +51,7 @@ export function redactComment(item: unknown, redaction: Redaction): unknown {
   if (!isObject(item)) return redactOther(item, redaction)
   const bare = bareComment(item, redaction)
   if (bare !== null) return bare
-  const kept = redaction.keepsUnknown ? item : pick(item, COMMENT_MEMBERS)
-  return redactMembers(kept, redaction, '', (name, value) => {
+  return redactFields('comment', item, redaction, (name, value) => {
     if (PEOPLE.has(name) && isObject(value)) return redactUser(value, redaction, 'person')
     return WORDS.has(name) || STATES.has(name) ? redactMessage(value, redaction) : LEFT_OUT
   })
@@ -71,10 +65,24 @@ export function redactUser(item: unknown, redaction: Redaction, place = ''): unk
   if (!isObject(item)) return redactOther(item, redaction)
   const erased = erasedAs(item, redaction, place)
   if (erased !== null) return erased
-  const kept = redaction.keepsUnknown ? item : pick(item, USER_MEMBERS)
-  return redactMembers(kept, redaction, '', (name, value) =>
-    name === 'userId' && typeof value === 'string' ? value : LEFT_OUT,
-  )
+  return redactFields('user', item, redaction)
+}
+
+/** Leaves out of an item of each record what may not be stored. */
+export const REDACT: Readonly<
+  Record<RecordName, (item: unknown, redaction: Redaction) => unknown>
+> = { user: redactUser, comment: redactComment }
+
+/** @param ruled as in redactMembers; without it, the record's ID stays, because it identifies the record */
+function redactFields(
+  record: RecordName,
+  item: Json,
+  redaction: Redaction,
+  ruled = (name: string, value: unknown): unknown =>
+    name === RECORDS[record].key && typeof value === 'string' ? value : LEFT_OUT,
+): Json {
+  const kept = redaction.keepsUnknown ? item : pick(item, RECORDS[record].members)
+  return redactMembers(kept, redaction, '', ruled)
 }
 
 /** An item that is no object is stored as a rejected record, and may be an address. */

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import { OPERATIONS } from '../../base/operations.ts'
-import type { Operation } from '../../base/operations.ts'
+import { forEachOperation, OPERATIONS } from '../../base/operations.ts'
 import type { Database } from '../../core/database/pool.ts'
 import type { On } from '../../core/database/statement.ts'
 import * as definitions from '../../core/database/statements/definitions.ts'
@@ -14,7 +13,7 @@ import { leavingOut } from './leave-out.ts'
 import { erasedIn, hashEmail } from './people.ts'
 import type { ErasedPeople } from './people.ts'
 import { redactString } from './redact-text.ts'
-import { redactComment, redactRow, redactUser } from './redact.ts'
+import { REDACT, redactRow } from './redact.ts'
 
 /** The settings `PRIVACY_EMAIL`, `PRIVACY_RAW` and `PRIVACY_EXCLUDE`, as the database has them. */
 type PrivacyPolicy = Pick<SeenByClaim, 'privacyEmail' | 'privacyRaw' | 'privacyExclude'>
@@ -58,10 +57,9 @@ export class RulesKeeper implements RulesSource {
       emails: seen.privacyEmail,
       days: await zoneDays(this.#database, reportTimeZone),
       writtenPath: writtenMember?.split('.') ?? null,
-      leaveOut: {
-        comments: leavingOut(privacyExclude, OPERATIONS.comments.record),
-        users: leavingOut(privacyExclude, OPERATIONS.users.record),
-      },
+      leaveOut: forEachOperation((operation) =>
+        leavingOut(privacyExclude, OPERATIONS[operation].record),
+      ),
       sealed: maskOf(seen),
       redact: onceEach((organizationId): Redact | null => {
         if (salt === null) return null
@@ -105,8 +103,10 @@ function redactBy(policy: PrivacyPolicy, salt: Buffer, erased: ErasedPeople | nu
   const { privacyEmail, privacyRaw } = policy
   const redaction = { email: emails[privacyEmail], keepsUnknown: privacyRaw === 'keep', erased }
   return {
-    users: (item) => redactUser(withoutTooDeep(item), redaction),
-    comments: (item) => redactComment(withoutTooDeep(item), redaction),
+    ...forEachOperation((operation) => {
+      const redact = REDACT[OPERATIONS[operation].record]
+      return (item: unknown) => redact(withoutTooDeep(item), redaction)
+    }),
     text: (text) =>
       erased === null || typeof text !== 'string' ? text : redactString(text, erased, false),
   }
@@ -118,15 +118,14 @@ function redactBy(policy: PrivacyPolicy, salt: Buffer, erased: ErasedPeople | nu
  */
 function maskOf({ privacyEmail, privacyRaw, privacyExclude }: PrivacyPolicy): Rules['sealed'] {
   const policy = `2: email ${privacyEmail}, raw ${privacyRaw}`
-  const ofOperation = (operation: Operation): Buffer | null => {
+  const masks = forEachOperation((operation): Buffer | null => {
     const own = splitPaths(privacyExclude ?? '').filter(
       (path) => readMemberPath(path)?.object === OPERATIONS[operation].record,
     )
     if (own.length === 0 && privacyEmail === 'keep' && privacyRaw === 'keep') return null
     const text = own.length === 0 ? policy : `${policy}, without ${own.join(' ')}`
     return createHash('sha256').update(text).digest()
-  }
-  const masks = { comments: ofOperation('comments'), users: ofOperation('users') }
+  })
   return (operation, digest) => {
     const mask = masks[operation]
     return mask === null

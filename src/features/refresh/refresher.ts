@@ -89,8 +89,11 @@ export class Refresher {
     const beganMs = performance.now()
     const polling = this.#polling
     const { database, deadAfterS, workerId } = this.#context
-    const isIdle = polling.isPaused || polling.item === null
-    const moment = isIdle ? null : await polling.ready()
+    if (polling.isPaused || polling.item === null) return REST_MS
+    // Hints are read often and are few, and what `ready` reads takes longer.
+    const { anyHints } = await refresh.anyHints.one(database, { deadAfterS })
+    if (!anyHints) return HINTS_MS
+    const moment = await polling.ready()
     if (moment === null) return REST_MS
     const share = Math.min(HINTS_SHARE_MAX, 1 - neededShare(this.#planner.scopes, moment))
     if (share <= 0) return REST_MS

@@ -1,4 +1,5 @@
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client'
+import { columnOf } from '../../base/columns.ts'
 import { DEAD_AFTER_S } from '../../core/database/claims.ts'
 import type { Database } from '../../core/database/pool.ts'
 import * as attention from '../../core/database/statements/attention.ts'
@@ -7,6 +8,7 @@ import * as telemetry from '../../core/database/statements/telemetry.ts'
 import type { JobQueue } from '../../core/queue/queue.ts'
 import { nextNightly } from '../../core/queue/schedule.ts'
 import { ATTENTION_KINDS } from '../../schemas/attention.ts'
+import { DELETED_COUNTS, WRITTEN_COUNTS } from '../../schemas/counts.ts'
 import { RunSchema } from '../../schemas/run.ts'
 import { commit, version } from '../../base/version.ts'
 
@@ -53,13 +55,14 @@ type GaugeRow = readonly [name: string, help: string, reading: Reading]
 /** Outcomes as the names of counts have them (`scopesFailed`); the label `outcome` has them in lower case. */
 export const SCOPE_OUTCOMES = ['Succeeded', 'Failed', 'Held'] as const
 export const RECORD_OUTCOMES = ['Inserted', 'Updated', 'Unchanged', 'Rejected', 'Null'] as const
-/** Counts of rows, by their labels. */
+/** Counts of rows, by their labels. Removed users are written ones. */
 export const ROW_COUNTS = [
-  [{ table: 'users', outcome: 'written' }, 'usersWritten'],
-  [{ table: 'comments', outcome: 'written' }, 'commentsWritten'],
-  [{ table: 'comments', outcome: 'deleted' }, 'commentsDeleted'],
-  [{ table: 'rejected_records', outcome: 'written' }, 'rejected'],
-] as const
+  ...[...WRITTEN_COUNTS, ...DELETED_COUNTS].map((name) => {
+    const [table = '', outcome = ''] = columnOf(name).split(/_(?=[a-z]+$)/)
+    return [{ table, outcome }, name] as const
+  }),
+  [{ table: 'rejected_records', outcome: 'written' }, 'rejected'] as const,
+]
 /** Runs also have skipped scopes, commits do not. */
 const RUN_SCOPE_OUTCOMES = [...SCOPE_OUTCOMES, 'Skipped'] as const
 const TRIGGERS = RunSchema.shape.trigger.options

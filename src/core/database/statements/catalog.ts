@@ -34,11 +34,21 @@ export const analyzeLines = new Statement<null, null>('catalog/analyze-lines')
 /** Updates the planner's statistics of the catalog after a large import. */
 export const analyze = new Statement<null, null>('catalog/analyze')
 
-/** One active organization of the catalog; no row if the catalog is empty. */
-export const anyOrganization = new Statement<null, { organizationId: string }>(
-  'catalog/any-organization',
-  { columns: 'organizationId' },
-)
+/** One active scope of each operation that has one in the catalog; of listings, one of an organization if the batch has it. */
+export const anyScopes = new Statement<
+  { operations: readonly string[] },
+  {
+    operation: 'users' | 'comments'
+    organizationId: string
+    documentId: string | null
+    annotationId: string | null
+    organizationUserGroupId: string | null
+  }
+>('catalog/any-scopes', {
+  parameters: 'operations',
+  columns: 'operation organizationId documentId annotationId organizationUserGroupId',
+  neverNull: 'operation organizationId',
+})
 
 /** Copies the lines of an import in COPY's text format. */
 export const copyLines = new Statement<null, null>('catalog/copy-lines')

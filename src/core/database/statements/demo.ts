@@ -25,13 +25,19 @@ export const commentsPerDay = new Statement<
   neverNull: 'day comments authors annotations',
 })
 
-/** Age of the last successful checks by level. */
+/** Age of the last successful checks by operation and level. */
 export const freshness = new Statement<
   null,
-  { level: string; checked: number; neverChecked: number; oldestCheck: Date | null }
+  {
+    operation: string
+    level: string
+    checked: number
+    neverChecked: number
+    oldestCheck: Date | null
+  }
 >('demo/freshness', {
-  columns: 'level checked neverChecked oldestCheck',
-  neverNull: 'level checked neverChecked',
+  columns: 'operation level checked neverChecked oldestCheck',
+  neverNull: 'operation level checked neverChecked',
 })
 
 /** The documents with the most live comments. */

@@ -25,6 +25,16 @@ export const leaveUserGroupMembers = new Statement<
   null
 >('members/leave-user-group-members', { parameters: 'keys userIds at' })
 
+/** The maximum number of users that each listing has had since a time. The maximum is used instead of the number at that time: before its first run a listing has no members, and within a run the rows of an organization's users begin at different times. Members who leave and join in one response cancel out. */
+export const most = new Statement<
+  { kinds: readonly string[]; scopeKeys: readonly number[]; since: readonly string[] },
+  { kind: string; scopeKey: number; members: number }
+>('members/most', {
+  parameters: 'kinds scopeKeys since',
+  columns: 'kind scopeKey members',
+  neverNull: 'kind scopeKey members',
+})
+
 /** Current and former members of some listings. */
 export const readDocumentUsers = new Statement<
   { keys: readonly number[] },

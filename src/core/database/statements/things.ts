@@ -155,13 +155,14 @@ export const life = new Statement<
   neverNull: 'at atUs id event facts',
 })
 
-/** One organization, user group, document or annotation, and its check: a single row, whichever of them the ids name. The run of the check is the one whose claim of the batch began then, among the runs that were under way; the failing run, the last one that failed to fetch it. That time passed through milliseconds. */
+/** One organization, user group, document or annotation, and its check: a single row, whichever of them the ids name. Of the listings of several operations, it is failing or stale if one of them is, and was checked when the one checked longest ago was. The run of the check is the one whose claim of the batch began then, among the runs that were under way; the failing run, the last one that failed to fetch it. That time passed through milliseconds. */
 export const scope = new Statement<
   {
     organizationId: string
     documentId: string | null
     annotationId: string | null
     userGroupId: string | null
+    operation: string | null
   },
   {
     organizationKey: number
@@ -189,7 +190,7 @@ export const scope = new Statement<
     failingRunId: string | null
   }
 >('things/scope', {
-  parameters: 'organizationId documentId annotationId userGroupId',
+  parameters: 'organizationId documentId annotationId userGroupId operation',
   columns:
     'organizationKey organizationName documentName key name active inCatalog checkedAt failingSince isStale users annotations comments failing firstCommentAt lastCommentAt firstAnswerAt changedAt authors isErasing runId heldId failingRunId',
   neverNull:

@@ -10,18 +10,18 @@ import type { KnownAnnotation } from '../../database/scopes.ts'
 import { putUsers } from '../../database/users.ts'
 import { activeAtOf, compareComments, notBeforeOf } from '../compare/comments.ts'
 import type { CommentChanges } from '../compare/comments.ts'
-import type { Committing, HeldScope } from '../context.ts'
+import type { Committing } from '../context.ts'
 import type { RecordsResult } from '../fetch/result.ts'
 import type { CommentRecord } from '../record/comment.ts'
 import { peopleOf } from './user-rows.ts'
 import { usersToPut } from './users.ts'
 
-/** Writes the comments of responses, and the people of those that changed. Adds to the counts. @returns no held scope */
+/** Writes the comments of responses, and the people of those that changed. Adds to the counts. */
 export async function commitComments(
   client: Client,
   committing: Committing,
   results: readonly RecordsResult<'comments'>[],
-): Promise<HeldScope[]> {
+): Promise<void> {
   const { organizationKey } = (results[0] as RecordsResult).scope
   const { claim } = committing
   const { at, rules } = claim
@@ -70,7 +70,6 @@ export async function commitComments(
     emails: rules.emails,
     runId: claim.runId,
   })
-  return []
 }
 
 /**

@@ -14,10 +14,10 @@ import * as scopes from '../../database/statements/scopes.ts'
 import { SupersededError } from '../../run/claim.ts'
 import type { Committing, HeldScope, RuledClaim } from '../context.ts'
 import type { FetchedResult, RecordsResult } from '../fetch/result.ts'
-import { moduleOf } from '../operation.ts'
 import { digestOfRejected } from '../record/digest.ts'
 import type { RecordObserver } from '../record/records.ts'
 import { commitSlots } from './buffer.ts'
+import { commitRecords } from './listings.ts'
 
 /**
  * Writes the checkpoint and the counts of a commit, in one transaction with its responses.
@@ -77,8 +77,7 @@ export async function writeResults(
   })
   if (version !== claim.claimNo && batchXmin !== claim.batchXmin) throw new SupersededError()
   const responses = results.filter((result) => result.outcome === 'records')
-  const removals =
-    responses.length === 0 ? [] : await moduleOf(operation).commit(client, committing, responses)
+  const removals = responses.length === 0 ? [] : await commitRecords(client, committing, responses)
   const held = removals.map(({ scope }) => scope)
   const failures = failuresOf(results)
   await insertFailures(client, { runId: claim.runId, batchKey, operation }, failures)

@@ -1,8 +1,5 @@
 import { lock } from '../../database/locks.ts'
 import type { Client } from '../../database/pool.ts'
-import { storeListings } from '../../database/scopes.ts'
-import type { KnownResponse } from '../../database/scopes.ts'
-import * as held from '../../database/statements/held.ts'
 import * as scopes from '../../database/statements/scopes.ts'
 import * as users from '../../database/statements/users.ts'
 import {
@@ -14,31 +11,24 @@ import {
 } from '../../database/users.ts'
 import type { MemberKind, StoredUser, UserRow } from '../../database/users.ts'
 import { SupersededError } from '../../run/claim.ts'
-import { decideListings } from '../compare/listings.ts'
-import type { ListingDecision } from '../compare/listings.ts'
-import type { Committing, HeldScope } from '../context.ts'
+import type { DecidedListing } from '../compare/listings.ts'
+import type { Committing } from '../context.ts'
 import type { RecordsResult } from '../fetch/result.ts'
 import { addListingUsers, rowsToPut } from './user-rows.ts'
 import type { UserCandidates } from './user-rows.ts'
 
-/** A full listing, and whom it removes. */
-interface Listing extends ListingDecision {
-  readonly isHeld: boolean
-  /** True if a person refused this very response before. */
-  readonly isRefused: boolean
-  readonly leaving: readonly string[]
-}
+type Listing = DecidedListing<'users'>
 
 /**
  * Writes the users of responses, who joined their listings and who left. Adds to the counts.
- * @returns the listings whose removals are held
  * @throws SupersededError if a newer response about the organization's users is stored
  */
 export async function commitUsers(
   client: Client,
   committing: Committing,
   results: readonly RecordsResult<'users'>[],
-): Promise<HeldScope[]> {
+  listings: readonly Listing[],
+): Promise<void> {
   const { organizationKey } = (results[0] as RecordsResult).scope
   const { claim, counts } = committing
   const { at, runId, rules } = claim
@@ -51,8 +41,6 @@ export async function commitUsers(
     if ((await scopes.touchHeadBatch.run(client, head)) === 0) throw new SupersededError()
   }
   const { stored, rows } = await usersToPut(client, organizationKey, candidates, touchHead)
-  const decisions = await decideListings(client, results, { limit: committing.shrinkLimit, at })
-  const listings = await holdSuspicious(client, committing, decisions)
   for (const kind of ['document', 'group'] as const)
     counts.membersRemoved += await writeMembers(client, kind, listings, at)
   const own = listings.find(({ result }) => result.scope.kind === 'organization')
@@ -62,63 +50,8 @@ export async function commitUsers(
     await users.emptyAddresses.run(client, { organizationKey, emails })
   counts.usersRemoved += left
   counts.usersWritten += left + put
-  await storeListings(client, committing.batchKey, listings.map(knownListingOf))
   const changedIds = new Set(rows.map(({ userId }) => userId))
   countRecords(committing, results, listings, stored, changedIds)
-  return listings
-    .filter(({ isHeld }) => isHeld)
-    .map(({ result: { scope }, changes }) => ({ scope, missing: changes.missing.length }))
-}
-
-/** Notes suspicious listings as held, and closes what was held of the others. */
-async function holdSuspicious(
-  client: Client,
-  committing: Committing,
-  decisions: readonly ListingDecision[],
-): Promise<Listing[]> {
-  const acceptAfter = committing.heldAcceptAfter ?? Infinity
-  const listings: Listing[] = []
-  for (const decision of decisions) {
-    const { changes, isSuspicious } = decision
-    const repeats = isSuspicious ? await noteHeld(client, committing, decision) : 0
-    const isRefused = repeats === null
-    const isHeld = isSuspicious && !isRefused && repeats + 1 < acceptAfter
-    const leaving = isHeld || isRefused ? [] : changes.missing
-    listings.push({ ...decision, isHeld, isRefused, leaving })
-  }
-  const closed = listings.filter(({ isHeld, isRefused }) => !isHeld && !isRefused)
-  if (closed.length > 0)
-    await held.resolve.run(client, {
-      kinds: closed.map(({ result }) => result.scope.kind),
-      scopeKeys: closed.map(({ result }) => result.scope.key),
-      resolutions: closed.map(({ isSuspicious }) => (isSuspicious ? 'repeated' : 'recovered')),
-    })
-  return listings
-}
-
-/** @returns how often the same response was held before; null if a person refused it */
-async function noteHeld(
-  client: Client,
-  { claim, batchKey }: Committing,
-  { result, changes, isLoss }: ListingDecision,
-): Promise<number | null> {
-  const { scope, contentDigest, records, rejectedIds } = result
-  const { repeats } = await held.note.one(client, {
-    runId: claim.runId,
-    isScheduled: claim.trigger === 'schedule',
-    batchKey,
-    kind: scope.kind,
-    scopeKey: scope.key,
-    organizationId: scope.organizationId,
-    documentId: scope.documentId,
-    userGroupId: scope.organizationUserGroupId,
-    contentDigest: contentDigest ?? Buffer.alloc(0),
-    usersBefore: changes.before,
-    missingUserIds: changes.missing,
-    isLoss,
-    usersReturned: new Set([...records.map(({ userId }) => userId), ...rejectedIds]).size,
-  })
-  return repeats
 }
 
 /** @returns how many left */
@@ -135,17 +68,6 @@ async function writeMembers(
   const leaving = ofKind.flatMap((listing) => membersOf(listing, listing.leaving))
   await joinMembers(client, kind, joined, at)
   return leaveMembers(client, kind, leaving, at)
-}
-
-/** A held response must be read again, even if it comes with the same bytes. */
-function knownListingOf({ result, isHeld, changes, leaving }: Listing): KnownResponse {
-  const isStored = !isHeld && result.bodyDigest !== null
-  return {
-    scope: result.scope,
-    recordCount: changes.before + changes.joined.length - leaving.length,
-    bodyDigest: isStored ? result.bodyDigest : null,
-    contentDigest: isStored ? result.contentDigest : null,
-  }
 }
 
 /** Each record is counted by what it did to its own listing; the organization's also by the user's row. */

@@ -1,46 +1,72 @@
+import type { Operation } from '../../../base/operations.ts'
 import type { Client } from '../../database/pool.ts'
-import type { ScopeKind } from '../../../base/operations.ts'
-import type { RowOf } from '../../database/statement.ts'
+import type { BatchScope } from '../../database/scopes.ts'
 import * as held from '../../database/statements/held.ts'
-import * as users from '../../database/statements/users.ts'
-import { readMembers } from '../../database/users.ts'
-import type { MemberKind } from '../../database/users.ts'
 import type { RecordsResult } from '../fetch/result.ts'
 
-/** What a full listing means for its members. */
-export interface ListingDecision {
-  readonly result: RecordsResult<'users'>
-  readonly changes: MemberChanges
-  /** True if so many users are missing that a person must decide first. */
+/** Whose listing it is. */
+export type Listed = Pick<BatchScope, 'kind' | 'key'>
+
+/** What an operation stores of its listings. The arrays that it returns have the order of the listings. */
+export interface ListedRecords {
+  /** Reads the stored records of each listing by ID, true for those that left. Those that left may be left out. */
+  readStored(
+    client: Client,
+    listings: readonly Listed[],
+  ): Promise<readonly ReadonlyMap<string, boolean>[]>
+  /** Reads the largest number of records that each listing has had since a time. */
+  readMost(
+    client: Client,
+    listings: readonly (Listed & { readonly since: Date })[],
+  ): Promise<readonly number[]>
+  /** Takes records out of a listing. Records that it does not contain are skipped. */
+  remove(client: Client, listing: Listed, ids: readonly string[], at: Date): Promise<unknown>
+}
+
+/** What a full listing means for its records. */
+export interface ListingDecision<O extends Operation = Operation> {
+  readonly result: RecordsResult<O>
+  readonly changes: ListingChanges
+  /** True if so many records are missing that a person must decide first. */
   readonly isLoss: boolean
-  /** True for a loss, and if a missing user may still be a member. */
+  /** True for a loss, and if a missing record may still be there. */
   readonly isSuspicious: boolean
 }
 
+/** A full listing, and what leaves it. */
+export interface DecidedListing<O extends Operation = Operation> extends ListingDecision<O> {
+  /** Whether its removals wait for approval. */
+  readonly isHeld: boolean
+  /** IDs of the records to take out of it; none if they are held, or if a person refused this response before. */
+  readonly leaving: readonly string[]
+}
+
 /**
- * Compares full listings with their stored members; the batch is locked, so what it reads stays.
- * @param by.limit share of its members that a listing may lose, `SYNC_SHRINK_LIMIT`
+ * Compares full listings with their stored records; the batch is locked, so what it reads stays.
+ * @param of.idOf the ID of a record
+ * @param by.limit share of its records that a listing may lose, `SYNC_SHRINK_LIMIT`
  * @param by.at when the work was claimed: losses of the seven days before it count
  */
-export async function decideListings(
+export async function decideListings<O extends Operation>(
   client: Client,
-  results: readonly RecordsResult<'users'>[],
+  results: readonly RecordsResult<O>[],
+  of: {
+    readonly operation: O
+    readonly listed: ListedRecords
+    idOf(record: RecordsResult<O>['records'][number]): unknown
+  },
   by: { readonly limit: number; readonly at: Date },
-): Promise<ListingDecision[]> {
+): Promise<ListingDecision<O>[]> {
   const listings = results.filter(({ isListing }) => isListing)
-  // Members are stored even if the last response was held or had rejects; hasRows does not cover them.
-  const stored = {
-    document: await readListings(client, 'document', keysOf(listings, 'document')),
-    group: await readListings(client, 'group', keysOf(listings, 'group')),
-    organization: await readListings(client, 'organization', keysOf(listings, 'organization')),
-  }
-  const compared = listings.map((result) => {
-    const { kind, key } = result.scope
-    const members = stored[kind as keyof typeof stored].get(key) ?? new Map<string, boolean>()
-    return { result, changes: compareMembers(members, result) }
+  // Records are stored even if the last response was held or had rejects; hasRows does not cover them.
+  const stored = await of.listed.readStored(client, listings.map(placeOf))
+  const compared = listings.map((result, index) => {
+    const received = new Set(result.records.map((record) => of.idOf(record) as string))
+    const rejectedIds = result.rejectedIds as ReadonlySet<string>
+    return { result, changes: compareIds(stored[index] ?? new Map(), received, rejectedIds) }
   })
   const lacking = compared.filter(({ changes }) => changes.missing.length > 0)
-  const losses = await lossesOf(client, lacking, by)
+  const losses = await lossesOf(client, lacking, of, by)
   return compared.map((listing) => {
     const isLoss = losses.has(listing)
     const mayBeThere = listing.result.mayLack && lacking.includes(listing)
@@ -48,41 +74,26 @@ export async function decideListings(
   })
 }
 
-function keysOf(results: readonly RecordsResult[], kind: ScopeKind): number[] {
-  return results.flatMap(({ scope }) => (scope.kind === kind ? [scope.key] : []))
+function placeOf({ scope: { kind, key } }: RecordsResult): Listed {
+  return { kind, key }
 }
 
-/** Reads listings of one kind: by key, by user ID, true for those who left. Those who left an organization are left out. */
-export async function readListings(
-  client: Client,
-  kind: MemberKind | 'organization',
-  keys: readonly number[],
-): Promise<ReadonlyMap<number, ReadonlyMap<string, boolean>>> {
-  if (kind !== 'organization') return readMembers(client, kind, keys)
-  const found = new Map<number, ReadonlyMap<string, boolean>>()
-  for (const organizationKey of keys) {
-    const listed = await users.readListed.all(client, { organizationKey })
-    found.set(organizationKey, new Map(listed.map(({ userId }) => [userId, false])))
-  }
-  return found
-}
-
-/** What a response changes in one listing of users. */
-export interface MemberChanges {
+/** What a response changes in one listing. */
+export interface ListingChanges {
   readonly joined: readonly string[]
-  /** How many of those who joined had been members before. */
+  /** How many of those that joined had been in it before. */
   readonly cameBack: number
   readonly missing: readonly string[]
-  /** Members before the response. */
+  /** Records before the response. */
   readonly before: number
 }
 
-/** Compares a listing with its stored members. A user whose record was rejected counts neither as joined nor as missing. */
-function compareMembers(
+/** Compares a listing with its stored records. A record that was rejected counts neither as joined nor as missing. */
+function compareIds(
   stored: ReadonlyMap<string, boolean>,
-  { records, rejectedIds }: RecordsResult<'users'>,
-): MemberChanges {
-  const received = new Set(records.map(({ userId }) => userId))
+  received: ReadonlySet<string>,
+  rejectedIds: ReadonlySet<string>,
+): ListingChanges {
   const joined = [...received].filter((id) => stored.get(id) !== false)
   const present = [...stored].filter(([, left]) => !left).map(([id]) => id)
   return {
@@ -95,36 +106,41 @@ function compareMembers(
 
 type Compared = Pick<ListingDecision, 'result' | 'changes'>
 
-/** Those of listings that lost too many members. Nothing is read where none lacks a member, as in most commits. */
+/** Those of listings that lost too many records. Nothing is read if none lacks a record, as in most commits. */
 async function lossesOf(
   client: Client,
   lacking: readonly Compared[],
+  { operation, listed }: { readonly operation: Operation; readonly listed: ListedRecords },
   { limit, at }: { readonly limit: number; readonly at: Date },
-): Promise<ReadonlySet<Compared>> {
+): Promise<ReadonlySet<unknown>> {
   const losses = new Set(lacking.filter(({ changes }) => isSuspiciousLoss(changes, limit)))
   const open = lacking.filter((listing) => !losses.has(listing))
   if (open.length === 0) return losses
-  const results = open.map(({ result }) => result)
+  const places = open.map(({ result }) => placeOf(result))
   const rows = await held.baseline.all(client, {
-    organizationKeys: keysOf(results, 'organization'),
-    documentKeys: keysOf(results, 'document'),
-    groupKeys: keysOf(results, 'group'),
+    operation,
+    kinds: places.map(({ kind }) => kind),
+    scopeKeys: places.map(({ key }) => key),
     at,
   })
-  for (const listing of open) {
-    const { scope } = listing.result
-    const own = rows.find(({ kind, scopeKey }) => kind === scope.kind && scopeKey === scope.key)
-    if (own && isSuspiciousSince(own, listing.changes, limit)) losses.add(listing)
+  const baselines = places.map((place) => {
+    const row = rows.find(({ kind, scopeKey }) => kind === place.kind && scopeKey === place.key)
+    return { ...place, since: row?.since ?? at, disputedIds: row?.disputedIds ?? [] }
+  })
+  const most = await listed.readMost(client, baselines)
+  for (const [index, listing] of open.entries()) {
+    const baseline = { most: most[index] ?? 0, disputedIds: baselines[index]?.disputedIds ?? [] }
+    if (isSuspiciousSince(baseline, listing.changes, limit)) losses.add(listing)
   }
   return losses
 }
 
 /**
- * Whether one response lacks so many members that a person should decide first. The service has no operation that confirms
+ * Whether one response lacks so many records that a person should decide first. The service has no operation that confirms
  * a removal, as it has for comments.
- * @param limit fraction of the members, `SYNC_SHRINK_LIMIT`
+ * @param limit fraction of the records, `SYNC_SHRINK_LIMIT`
  */
-function isSuspiciousLoss({ missing, before }: MemberChanges, limit: number): boolean {
+function isSuspiciousLoss({ missing, before }: ListingChanges, limit: number): boolean {
   return (
     missing.length > 0 && (missing.length === before || isLargeLoss(missing.length, before, limit))
   )
@@ -132,20 +148,20 @@ function isSuspiciousLoss({ missing, before }: MemberChanges, limit: number): bo
 
 /**
  * Whether a listing lost too many over several responses, or a loss that is held or refused would end without a decision.
- * Compares sizes: a listing in which users replace each other does not shrink.
- * @param baseline what the listing is compared with: see held/baseline.sql
+ * Compares sizes: a listing in which records replace each other does not shrink.
+ * @param baseline the largest size since losses count together, and the records of held or refused losses
  */
 function isSuspiciousSince(
-  { mostMembers, disputedUserIds }: RowOf<typeof held.baseline>,
-  { missing, before, joined }: MemberChanges,
+  { most, disputedIds }: { readonly most: number; readonly disputedIds: readonly string[] },
+  { missing, before, joined }: ListingChanges,
   limit: number,
 ): boolean {
-  const lost = mostMembers - (before + joined.length - missing.length)
+  const lost = most - (before + joined.length - missing.length)
   const isMissing = new Set(missing)
-  return isLargeLoss(lost, mostMembers, limit) || disputedUserIds.some((id) => isMissing.has(id))
+  return isLargeLoss(lost, most, limit) || disputedIds.some((id) => isMissing.has(id))
 }
 
-/** Losing no more than this many is never suspicious, unless one response lacks all members. */
+/** Losing no more than this many is never suspicious, unless one response lacks all records. */
 const SMALL_LOSS = 10
 
 function isLargeLoss(lost: number, before: number, limit: number): boolean {

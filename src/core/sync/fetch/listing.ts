@@ -4,7 +4,7 @@ import type { BatchScope } from '../../database/scopes.ts'
 import type { Call, CollabApi } from '../../service/client.ts'
 import type { Reading, Records } from '../record/records.ts'
 import type { Rules } from '../rules.ts'
-import type { FetchedResult } from './result.ts'
+import type { FetchedResult, RecordsResult } from './result.ts'
 
 /** What fetching needs. */
 export interface Fetching extends Reading {
@@ -30,13 +30,14 @@ export async function fetchListing<O extends Operation>(
   scope: BatchScope,
   operation: O,
   filter: Filters[O],
-  records: Pick<Records<never, never>, 'addAll'>,
-): Promise<{ readonly bodyDigest: Buffer; readonly isPage: boolean } | null> {
+  records: Pick<Records<never, never>, 'addAll' | 'nameless'>,
+): Promise<(Pick<RecordsResult, 'mayLack'> & { readonly bodyDigest: Buffer }) | null> {
   const known = scope.bodyDigest && { knownDigest: rules.sealed(operation, scope.bodyDigest) }
   const response = await collabApi.get(operation, filter, { ...call, ...known })
   if (response.status === 'unchanged') return null
   records.addAll(response)
-  return { bodyDigest: rules.sealed(operation, response.digest), isPage: response.paged }
+  const mayLack = records.nameless > 0 || response.paged
+  return { bodyDigest: rules.sealed(operation, response.digest), mayLack }
 }
 
 /** The result of a response that is the one that is stored. */

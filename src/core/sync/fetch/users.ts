@@ -28,7 +28,7 @@ export async function fetchUsers(
     scope,
     ...result,
     isListing: true,
-    mayLack: records.nameless > 0 || listing.isPage,
+    mayLack: listing.mayLack,
     bodyDigest: isSound ? listing.bodyDigest : null,
     // Kept even if the response cannot be trusted: it identifies a held response when the service repeats it.
     contentDigest,

@@ -1,7 +1,7 @@
 import {
   COMMENT_COLUMN_LIST,
-  COMMENT_MEMBERS,
   COMMENT_PEOPLE,
+  RECORDS,
   USER_COLUMN_LIST,
 } from '../../../base/columns.ts'
 import type { CommentColumns, Texts, UserColumns } from '../../../base/columns.ts'
@@ -63,7 +63,7 @@ function readComment(
   received: Received,
   writtenPath: readonly string[] | null,
 ): CommentRecord {
-  const rest = otherMembers(item, COMMENT_MEMBERS)
+  const rest = otherMembers(item, RECORDS.comment.members)
   const texts = NO_TEXTS.slice()
   readColumns(OWN_COLUMNS, item, texts, rest, received)
   let people = NO_PEOPLE

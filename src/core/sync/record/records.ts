@@ -1,6 +1,6 @@
 import type { Json } from '../../../base/json.ts'
 import { OPERATIONS } from '../../../base/operations.ts'
-import type { Operation } from '../../../base/operations.ts'
+import type { Operation, RecordName } from '../../../base/operations.ts'
 import { ID_BYTES_MAX } from '../../../schemas/check.ts'
 import type { Client } from '../../database/pool.ts'
 import type { Rules } from '../rules.ts'
@@ -15,13 +15,10 @@ export interface ReadRecord {
   readonly lastUpdated?: string | null
 }
 
-/** What a record is. */
-export type ObservedObject = (typeof OPERATIONS)[Operation]['record']
-
 /** Follows which members the records have; `src/features/observe` does. */
 export interface RecordObserver {
   /** Notes the members of a record as it may be stored. */
-  see(object: ObservedObject, record: unknown): void
+  see(object: RecordName, record: unknown): void
   /**
    * Makes a commit, and lets it write the noted members where that is due.
    * @param isEnd whether it is the last one of a batch

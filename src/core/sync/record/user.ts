@@ -1,4 +1,4 @@
-import { USER_COLUMN_LIST, USER_MEMBERS } from '../../../base/columns.ts'
+import { RECORDS, USER_COLUMN_LIST } from '../../../base/columns.ts'
 import type { UserColumns } from '../../../base/columns.ts'
 import { isObject } from '../../../base/json.ts'
 import type { Json } from '../../../base/json.ts'
@@ -44,7 +44,7 @@ export function readUser(
   columns: readonly MemberColumn[],
   within?: string,
 ): UserColumns {
-  const rest = otherMembers(item, USER_MEMBERS)
+  const rest = otherMembers(item, RECORDS.user.members)
   const texts = NO_TEXTS.slice()
   readColumns(columns, item, texts, rest, received)
   texts[REST] = restOf(rest, received, within)

@@ -1,0 +1,132 @@
+import { expect, test } from 'vitest'
+import { OPERATION_NAMES, OPERATIONS } from '../../src/base/operations.ts'
+import type { Operation, ScopeKind } from '../../src/base/operations.ts'
+import { transaction } from '../../src/core/database/pool.ts'
+import { decideHeld } from '../../src/core/sync/held.ts'
+import { moduleOf } from '../../src/core/sync/operation.ts'
+import { itemsOf, successBody } from '../../src/demo/responses.ts'
+import { sendJson } from '../../src/demo/stand-in.ts'
+import { verify } from '../../src/features/check/verify.ts'
+import { openLive } from '../helpers/live.ts'
+import type { Fault } from '../service/faults.ts'
+
+/** What becomes of the records that a listing lacks, whatever its operation and kind. */
+
+const live = await openLive('none', {
+  world: { documentsPerOrganization: 1, groupsPerOrganization: 1, skew: false },
+})
+const app = await live.openApp()
+const { pool } = live.database
+const [organizationId = ''] = live.world.organizationIds()
+await live.importCatalog()
+await live.run()
+
+const CASES = OPERATION_NAMES.flatMap((operation) =>
+  OPERATIONS[operation].kinds.flatMap((kind) =>
+    kind === 'annotation' ? [] : [{ operation, kind }],
+  ),
+)
+
+test.each(CASES)(
+  'a record that a listing of $operation of kind $kind lacks leaves, and is back when it is listed again',
+  async (of) => {
+    const before = await stored(of)
+    expect(before.length).toBeGreaterThan(1)
+    expect(await run(of, WITHOUT_ONE)).toMatchObject({ status: 'succeeded', scopes_held: 0 })
+    expect(await stored(of)).toHaveLength(before.length - 1)
+    expect(await count(of)).toBe(before.length - 1)
+    await run(of)
+    expect(await stored(of)).toEqual(before)
+    expect(await differing()).toBe(0)
+  },
+)
+
+test.each<{ what: string; fault: Fault }>([
+  { what: 'is one page of several', fault: { kind: 'half-with-next-page-token' } },
+  { what: 'is empty', fault: { kind: 'empty-list' } },
+])('a response that $what removes nothing until it is accepted', async ({ fault }) => {
+  for (const of of CASES) {
+    const before = await stored(of)
+    expect(await run(of, fault)).toMatchObject({ status: 'partial', scopes_held: 1 })
+    expect(await stored(of)).toEqual(before)
+    const { listings } = await decideHeld({ database: pool }, { organizationId }, ACCEPTED)
+    expect(listings).toBe(1)
+    const left = await stored(of)
+    expect(left.length).toBeLessThan(before.length)
+    expect(left).toHaveLength(fault.kind === 'empty-list' ? 0 : before.length >> 1)
+    expect(await count(of)).toBe(left.length)
+    await run(of)
+    expect(await stored(of)).toEqual(before)
+    expect(await differing()).toBe(0)
+  }
+})
+
+const ACCEPTED = { resolution: 'accepted', by: 'ann', reason: null } as const
+
+/** The response without one of its records, which is the same one each time. */
+const WITHOUT_ONE: Fault = {
+  kind: 'custom',
+  respond: (request, response) => {
+    const items = itemsOf(live.world, request) ?? []
+    sendJson(response, 200, successBody(request.operation, items.slice(1)))
+  },
+}
+
+interface Of {
+  readonly operation: Operation
+  readonly kind: ScopeKind
+}
+
+/** A run in which only the response of this listing is at fault. */
+async function run({ operation, kind }: Of, fault?: Fault) {
+  const isOf = (data: object) =>
+    kind ===
+    ('documentId' in data
+      ? 'document'
+      : 'organizationUserGroupIds' in data
+        ? 'group'
+        : 'organization')
+  live.standIn.setFaults(
+    fault === undefined
+      ? []
+      : [{ ...fault, match: (request) => request.operation === operation && isOf(request.data) }],
+  )
+  return live.run({ scope: { organizationIds: [organizationId] } })
+}
+
+/** IDs that are stored of the only listing of its kind. */
+async function stored({ operation, kind }: Of): Promise<string[]> {
+  const { listed } = moduleOf(operation)
+  const { key } = await listing({ operation, kind })
+  const [ids] = await transaction(
+    pool,
+    async (client) => listed?.readStored(client, [{ kind, key }]) ?? [],
+  )
+  return [...(ids ?? [])].flatMap(([id, hasLeft]) => (hasLeft ? [] : [id])).sort()
+}
+
+async function count(of: Of): Promise<number> {
+  return (await listing(of)).count
+}
+
+async function listing({ operation, kind }: Of): Promise<{ key: number; count: number }> {
+  const [row] = await live.rows(
+    `select l.scope_key as key, l.record_count as count
+    from collab_store.listings l
+    join collab_store.batches using (batch_key)
+    join collab_store.organizations using (organization_key)
+    where l.operation = $1 and l.kind = $2 and organization_id = $3`,
+    operation,
+    kind,
+    organizationId,
+  )
+  return row
+}
+
+async function differing(): Promise<number> {
+  const report = await verify(app.sync, {
+    scope: { organizationIds: [organizationId] },
+    sample: 1_000,
+  })
+  return report.differing
+}
