@@ -95,11 +95,13 @@ export async function openLive(
     world?: Partial<WorldOptions>
     standIn?: Partial<StandInOptions>
     settings?: Record<string, string>
+    /** Instead of a new one. */
+    database?: TestDatabase
   } = {},
 ): Promise<Live> {
   const world = createWorld({ ...SMALL_WORLD, ...options.world })
   const standIn = await startStandIn({ world, logCalls: 100_000, ...options.standIn })
-  const database = await createTestDatabase()
+  const database = options.database ?? (await createTestDatabase())
   const environment: Record<string, string> = {
     COLLAB_API_URL: standIn.url,
     COLLAB_API_KEY: standIn.apiKey,
