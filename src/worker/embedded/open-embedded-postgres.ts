@@ -28,8 +28,8 @@ export interface EmbeddedPostgres {
  * @param options.log is called with a line for the user if something takes time or a file is put outside of `home`
  * @param options.signal when it aborts, the promise rejects and no server is left running. A cluster that was just created is
  *   opened nevertheless, so that its tables can be created.
- * @throws UsageError if `home` is not writable or belongs to another user; EnvironmentError if the server cannot run on this
- *   machine or its data is of another major version
+ * @throws UsageError if the server is not installed, or `home` is not writable or belongs to another user; EnvironmentError if
+ *   the server cannot run on this machine or its data is of another major version
  */
 export async function openEmbeddedPostgres({
   home: homePath,
