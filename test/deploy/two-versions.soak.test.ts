@@ -17,7 +17,7 @@ create view collab.languages as select distinct language from collab_store.comme
 const HTTP_TOKEN = 'a-token-of-the-two-versions-test-0123456789'
 
 test.skipIf(isMissing('redis')).each(QUEUE_KINDS)(
-  'an old worker, serve and commands go on beside newer tables that work with them, in the middle of a run (queue on %s)',
+  'an old worker, serve and commands continue beside newer tables that work with them, in the middle of a run (queue on %s)',
   async (kind) => {
     const live = await openLive(kind, { settings: { LOG_LEVEL: 'info' } })
     const environment = { ...live.environment }

@@ -24,7 +24,6 @@ export async function serve({ demo }: { demo?: boolean }): Promise<number> {
   const settings = commandSettings(['database', 'queue', 'http'], demo)
   checkReach(settings)
   const log = commandLog(settings.logLevel)
-  log.info({ version: version(), commit: commit(), node: process.version }, 'starting')
   const stop = stopOnSignals(
     (signal) => log.info({ signal }, 'stopping: completing the requests in progress'),
     // A second signal changes nothing: stopping takes seconds.
@@ -43,6 +42,7 @@ export async function serve({ demo }: { demo?: boolean }): Promise<number> {
       signal: stop.starting,
       ...(demo && { madeBy: 'demo' }),
     })
+    log.info({ version: version(), commit: commit(), node: process.version }, 'starting')
     if (store.isNew) await migrateStore(store, settings)
     stop.started()
     await serveOn(store, settings, log, stop.requested)

@@ -27,7 +27,6 @@ const PAUSE_MS = 2_000
 export async function worker(): Promise<number> {
   const settings = readSettings(process.env, { need: ['service', 'database', 'queue'] })
   const log = commandLog(settings.logLevel)
-  log.info({ version: version(), commit: commit(), node: process.version }, 'starting')
   for (const problem of misspeltSettings(process.env)) log.warn(problem)
   let app: App | null = null
   let isAbandoned = false
@@ -48,6 +47,7 @@ export async function worker(): Promise<number> {
   let store: Store | null = null
   try {
     store = await openStore(settings, { log, applicationName: 'worker', signal: stop.starting })
+    log.info({ version: version(), commit: commit(), node: process.version }, 'starting')
     if (store.isNew) await migrateStore(store, settings)
     const metrics = await openMetrics(settings)
     app = await openPatiently(settings, store, log, stop.starting, metrics?.watch)

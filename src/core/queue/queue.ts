@@ -115,7 +115,9 @@ export function itemDelivery({ runId, itemId, kind, round, isScoped }: Item): De
 export function refusalOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   if (error.name === 'TimeoutError') return 'no response in time'
-  // ioredis, after the reply to an earlier command made it reconnect.
+  // A replica refuses a write, and ioredis then reconnects. Which of the two a command meets depends on the moment.
+  if (error.message.startsWith('READONLY '))
+    return 'READONLY: Redis is a replica, or no longer the primary'
   if (error.message.startsWith("Stream isn't writeable"))
     return 'the connection was closed: Redis restarts, or is no longer the primary'
   return error.message.replace(/\.?( script: .*)?$/s, '')
