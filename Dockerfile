@@ -12,12 +12,7 @@ COPY jobs jobs
 ARG COMMIT
 RUN npm run build && chmod +x dist/cli/main.js
 
-FROM node:24-alpine AS libraries
-WORKDIR /app
-COPY .npmrc package.json package-lock.json ./
-# Optional packages are binaries: the embedded PostgreSQL, and a faster variant of msgpackr, which works without it.
-RUN npm ci --omit=dev --omit=optional --ignore-scripts
-
+# The bundle of the command contains the libraries that it uses, so the image has no node_modules.
 FROM node:24-alpine
 RUN addgroup -S -g 10001 collab && adduser -S -D -H -u 10001 -G collab collab \
   && ln -s /app/dist/cli/main.js /usr/local/bin/collab-sync
@@ -26,10 +21,10 @@ ENV NODE_ENV=production
 ARG COMMIT
 LABEL org.opencontainers.image.title=collab-sync org.opencontainers.image.licenses=MIT org.opencontainers.image.revision=$COMMIT
 COPY package.json LICENSE ./
-COPY --from=libraries /app/node_modules node_modules
 COPY sql sql
 COPY docs/DICTIONARY.md docs/
-COPY --from=build /app/dist dist
+COPY --from=build /app/dist/commit dist/
+COPY --from=build /app/dist/cli dist/cli
 # A number, so that Kubernetes can verify that the user is not root.
 USER 10001
 ENTRYPOINT ["collab-sync"]

