@@ -99,8 +99,10 @@ test('a run of which a scope fails ends with 3; the scope is in sync.failures an
   expect(again).toEqual({ code: 0, document: { runId: null, reason } })
 })
 
-test('the unit and the crontab line of the documentation work without an environment', async () => {
-  const page = await readFile(join(import.meta.dirname, '../../docs/OPERATING.md'), 'utf8')
+test('the crontab line of the documentation works without an environment, the unit with its settings alone', async () => {
+  const docs = join(import.meta.dirname, '../../docs')
+  const page = await readFile(join(docs, 'OPERATING.md'), 'utf8')
+  const unit = await readFile(join(docs, 'deploy/systemd/collab-sync-worker.service'), 'utf8')
   const here = (line: string | undefined) =>
     (line ?? '')
       .replaceAll('/opt/collab-sync/dist', join(command.directory, '../dist'))
@@ -117,9 +119,9 @@ test('the unit and the crontab line of the documentation work without an environ
     )
     const log = await readFile(join(command.directory, 'run.log'), 'utf8')
     expect(log).toMatch(/^Run \w{8} succeeded/m)
-    const unit = (name: string) => here(new RegExp(`^${name}=(.*)$`, 'm').exec(page)?.[1])
-    const [file = '', ...args] = unit('ExecStart').split(' ')
-    const worker = spawn(file, args, { ...empty, cwd: unit('WorkingDirectory') })
+    const [, args = ''] = /^ExecStart=collab-sync (.*)$/m.exec(unit) ?? []
+    const main = join(command.directory, '../dist/cli/main.js')
+    const worker = spawn(process.execPath, [main, ...args.split(' ')], { cwd: '/', env: settings })
     worker.stderr.on('data', (text) => String(text).includes('"msg":"working"') && worker.kill())
     expect(await once(worker, 'close')).toEqual([0, null])
   } finally {
