@@ -42,19 +42,19 @@ const USABLE: readonly Tables['state'][] = ['current', 'understood']
 
 /**
  * Checks that this program works with the tables.
- * @param place of the database in the message, such as ` at host:5432`; empty if the message must contain no address
+ * @param place of the database in the message, such as ` (host:5432)`; empty if the message must contain no address
  * @throws SchemaError that says what is wrong and what to do
  */
 export async function requireSchema(
   database: Database,
-  place = ` at ${describeDatabase(database)}`,
+  place = ` (${describeDatabase(database)})`,
 ): Promise<void> {
-  const tables = await readTables(database).catch((error: unknown) => {
+  const tables = await readTables(database, place).catch((error: unknown) => {
     // A role that may only read the views may not read this. If something is missing, PostgreSQL then names it.
     if (codeOf(error) === INSUFFICIENT_PRIVILEGE) return null
     throw error
   })
-  if (tables !== null && !USABLE.includes(tables.state)) throw schemaError(tables, place)
+  if (tables !== null && !USABLE.includes(tables.state)) throw schemaError(tables)
 }
 
 /** @throws SchemaError for tables that `migrate` must not change */
@@ -62,13 +62,12 @@ export function requireMigratable(tables: Tables): void {
   if (![...USABLE, ...PENDING].includes(tables.state)) throw schemaError(tables)
 }
 
-function schemaError({ state, sentences }: Tables, place = ''): SchemaError {
-  const message = (sentences ?? '').replace(/^The database\b/, `The database${place}`)
-  return new SchemaError(message, { isPending: PENDING.includes(state) })
+function schemaError({ state, sentences }: Tables): SchemaError {
+  return new SchemaError(sentences ?? '', { isPending: PENDING.includes(state) })
 }
 
-/** Compares the applied migrations with this program's, by name and checksum. */
-export async function readTables(from: Database | Client): Promise<Tables> {
+/** Compares the applied migrations with this program's, by name and checksum. @param place as in requireSchema */
+export async function readTables(from: Database | Client, place = ''): Promise<Tables> {
   const own = ownMigrations()
   const applied = await readApplied(from)
   if (applied === null) return { state: 'unreleased', sentences: UNRELEASED, pending: [] }
@@ -78,7 +77,7 @@ export async function readTables(from: Database | Client): Promise<Tables> {
   const edited = own.find(
     ({ name, checksum }) => checksums.has(name) && checksums.get(name) !== checksum,
   )
-  const { state, sentences } = judge({ applied, unknown, edited, pending })
+  const { state, sentences } = judge({ applied, unknown, edited, pending, place })
   return { state, sentences, pending }
 }
 
@@ -87,17 +86,19 @@ function judge({
   unknown,
   edited,
   pending,
+  place,
 }: {
   applied: readonly Applied[]
   unknown: readonly Applied[]
   edited: Migration | undefined
   pending: readonly Migration[]
+  place: string
 }): Omit<Tables, 'pending'> {
   const [missing] = pending
   if (applied.length === 0)
     return {
       state: 'missing',
-      sentences: 'The database has no tables of collab-sync yet. Run `collab-sync migrate`.',
+      sentences: `The database has no tables of collab-sync yet${place}. Run \`collab-sync migrate\`.`,
     }
   if (edited !== undefined) {
     const by = applied.find(({ name }) => name === edited.name)?.version

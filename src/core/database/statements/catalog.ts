@@ -34,7 +34,7 @@ export const analyzeLines = new Statement<null, null>('catalog/analyze-lines')
 /** Updates the planner's statistics of the catalog after a large import. */
 export const analyze = new Statement<null, null>('catalog/analyze')
 
-/** One active scope of each operation that has one in the catalog; of listings, one of an organization if the batch has it. */
+/** One active scope of each operation that has one in the catalog; of listings, one of an organization if there is one. */
 export const anyScopes = new Statement<
   { operations: readonly string[] },
   {
