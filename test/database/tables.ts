@@ -68,7 +68,7 @@ export const TABLES: Readonly<Record<string, TableFacts>> = {
   'sync.privacy': { rows: ONE },
   'sync.processes': { rows: PROCESSES },
   'sync.rate_limit_slots': { rows: ONE },
-  'sync.refresh_hours': { rows: 'A row for each hour and class of continuous refresh.' },
+  'sync.refresh_hours': { rows: 'Deleted after 90 days.' },
   'sync.refresh_pages': { rows: WAITS },
   'sync.refresh_passes': { rows: 'A row for each class.' },
   'sync.refresh_state': { rows: ONE },

@@ -362,6 +362,16 @@ test('classes follow one another, each four times as long as the one before', as
   expect((await it.rows(counted)).map(({ threads }) => threads)).toEqual(quietMs.map(() => 2))
 })
 
+test('counts of hours are deleted after 90 days, when a pass begins', async () => {
+  const it = await opened()
+  const hours = 'select extract(day from now() - hour)::int as age from sync.refresh_hours'
+  await it.pool.query(
+    `insert into sync.refresh_hours (hour, class) select now() - age * interval '1 day', 7 from unnest('{1, 89, 91}'::int[]) age`,
+  )
+  await refresh.purge.run(it.pool, { at: new Date(), recentS: 1 })
+  expect(await it.rows(`${hours} where class = 7 order by age`)).toEqual([{ age: 1 }, { age: 89 }])
+})
+
 test('what was learned counts half as much a day later, and whole where the clock was set back', async () => {
   const it = await opened()
   const at = new Date()

@@ -1,4 +1,5 @@
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { jobs } from '../../jobs/index.ts'
 import { version } from '../../src/base/version.ts'
@@ -8,18 +9,18 @@ import { listSource } from '../../src/features/catalog/lines.ts'
 import { eraseUser } from '../../src/features/privacy/erase/erase-user.ts'
 import { addAccessToken } from '../../src/http/auth/access-tokens.ts'
 import { startWorker } from '../../src/worker/worker.ts'
+import { buildCommand } from '../cli/built-command.ts'
 import { onApp } from '../client/on-app.ts'
 import { TABLES } from '../database/tables.ts'
 import { createEmptyDatabase } from '../helpers/database.ts'
 import { openLive } from '../helpers/live.ts'
 import { until } from '../helpers/until.ts'
 import { CHANGES, ERASED, firstPlace, STORED_WORLD } from './stored-world.ts'
-import { fileOf, loadDatabase, storeDatabase } from './stored-database.ts'
+import { fileOf, loadDatabase, RELEASED, storeDatabase } from './stored-database.ts'
 
 /**
- * Makes a database with rows in every table. `STORE=1 npm run soak -- upgrade/make` stores it as that of this version, once, before
- * its release.
- * `upgrade.pg.test.ts` loads it in every later version.
+ * Makes a database with rows in every table. `STORE=1 npm run soak -- upgrade/make` stores it as that of this version, before its
+ * release. `upgrade.pg.test.ts` loads it in every later version.
  */
 
 /** Tables that are empty in a database at rest. */
@@ -98,5 +99,12 @@ test('a database with rows in every table, loaded again, is the same', async () 
   await loadDatabase(copy.pool, stored)
   expect(await storeDatabase(copy.pool)).toEqual(stored)
   // Each time it has other times and IDs.
-  if (process.env['STORE'] === '1') writeFileSync(fileOf(version()), `${JSON.stringify(stored)}\n`)
+  if (process.env['STORE'] !== '1') return
+  if (RELEASED.has(version())) throw new Error(`The database of ${version()} is stored already.`)
+  const { directory, run } = await buildCommand()
+  const [state, out] = [join(directory, 'comments.state'), join(directory, 'comments.csv')]
+  const exported = ['export', 'comments', '--state', state, '--out', out]
+  expect(await run(exported, { DATABASE_URL: database.url })).toMatchObject({ code: 0 })
+  const exportState = { ...JSON.parse(readFileSync(state, 'utf8')), file: '', modified: '' }
+  writeFileSync(fileOf(version()), `${JSON.stringify({ ...stored, exportState })}\n`)
 })

@@ -4,18 +4,24 @@ import { transaction } from '../../src/core/database/pool.ts'
 import type { Database } from '../../src/core/database/pool.ts'
 import { TABLES } from '../database/tables.ts'
 
-/** A database of a released version: its migrations by name, and the rows of each table as JSON. */
+/** A database of a released version: its migrations by name, the rows of each table as JSON, and a state file of `export`. */
 export interface StoredDatabase {
   readonly migrations: readonly string[]
   readonly tables: Readonly<Record<string, readonly object[]>>
   /** By sequence: its last value. */
   readonly sequences: Readonly<Record<string, string>>
+  readonly exportState?: object
 }
 
 const MIGRATIONS = resolve(import.meta.dirname, '../../sql/migrations')
 const MIGRATIONS_TABLE = 'collab_sync.migrations'
 
-/** The file of a version, which is never changed once the version is released. */
+/** The released versions, each with the SHA-256 of its stored database, which is never stored again. */
+export const RELEASED: ReadonlyMap<string, string> = new Map([
+  ['0.1.0', '535e2244850be64d22a7fa3b3fb6f15bc3a800f535406636dcf6d69c6ca0bd28'],
+])
+
+/** The file with the stored database of a version. */
 export function fileOf(version: string): string {
   return join(import.meta.dirname, `${version}.json`)
 }
