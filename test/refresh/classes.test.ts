@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import {
-  batchesAPage,
+  batchPollsAPage,
   EVERYTHING,
   HOT_CLASSES,
   pollsAPage,
@@ -94,6 +94,6 @@ test('what is handed out together is a small part of the promise', () => {
   expect(pollsAPage({ budget: 40, promiseS: 75 })).toBe(60)
   expect(pollsAPage({ budget: 100, promiseS: DAY })).toBe(500)
   expect(pollsAPage({ budget: 10_000, promiseS: DAY })).toBe(512)
-  expect(batchesAPage({ budget: 40, promiseS: 75 })).toBe(1)
-  expect(batchesAPage({ budget: 100, promiseS: DAY })).toBe(8)
+  expect(batchPollsAPage({ budget: 40, promiseS: 75 })).toBe(60)
+  expect(batchPollsAPage({ budget: 100, promiseS: DAY })).toBe(2000)
 })

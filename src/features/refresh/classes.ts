@@ -1,5 +1,4 @@
 import { leastBudget } from '../../core/database/definitions.ts'
-import { BATCH_SCOPES } from '../../core/run/claim.ts'
 
 /**
  * Shares calls among threads. Threads belong to classes by how long they have been quiet. Each class has a weight, and the class
@@ -101,7 +100,7 @@ const PAGE_MIN = 8
 export const PAGE_MAX = 512
 /** Pages of batches are larger, because choosing among all batches takes longer. */
 const BATCHES_S = 20
-const BATCHES_MAX = 8
+const SCOPES_MAX = 2_048
 /** Limit of both as a share of the promise, because scopes of one page are not polled in the order of their last checks. */
 const PROMISED_PART = 0.02
 
@@ -110,9 +109,9 @@ export function pollsAPage(promised: Promised): number {
   return Math.max(PAGE_MIN, Math.min(PAGE_MAX, Math.ceil(pollsIn(PAGE_S, promised))))
 }
 
-/** Number of batches that are planned together. */
-export function batchesAPage(promised: Promised): number {
-  return Math.max(1, Math.min(BATCHES_MAX, Math.round(pollsIn(BATCHES_S, promised) / BATCH_SCOPES)))
+/** Number of polls of batches that are planned together; the last batch may go beyond it. */
+export function batchPollsAPage(promised: Promised): number {
+  return Math.max(1, Math.min(SCOPES_MAX, Math.round(pollsIn(BATCHES_S, promised))))
 }
 
 function pollsIn(seconds: number, { budget, promiseS }: Promised): number {

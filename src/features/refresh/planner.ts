@@ -5,7 +5,7 @@ import { RECENT_S } from '../../core/database/scopes.ts'
 import type { RowOf } from '../../core/database/statement.ts'
 import * as refresh from '../../core/database/statements/refresh.ts'
 import type { SyncContext } from '../../core/sync/context.ts'
-import { batchesAPage, EVERYTHING, nextClass, PAGE_MAX, pollsAPage, weights } from './classes.ts'
+import { batchPollsAPage, EVERYTHING, nextClass, PAGE_MAX, pollsAPage, weights } from './classes.ts'
 import type { Promised } from './classes.ts'
 import type { Moment } from './polling.ts'
 import type { Polls } from './polls.ts'
@@ -134,7 +134,7 @@ export class Planner {
     const { at } = moment
     const claimed = await refresh.claimBatches.first(client, {
       operations: [...operations],
-      limit: batchesAPage(moment),
+      polls: batchPollsAPage(moment),
       notSince: new Date(at.getTime() - PASS_MIN_S * 1000),
       at,
       workerId,

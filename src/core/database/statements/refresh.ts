@@ -30,12 +30,12 @@ export const checkBatch = new Statement<
   null
 >('refresh/check-batch', { parameters: 'batchKey claimNo batchXmin checkedAt', isPrepared: true })
 
-/** Assigns the least recently checked batches to a worker, without those being polled or polled recently. */
+/** Assigns the least recently checked batches to a worker, without those being polled or polled recently: as many as have $2 scopes together, at most 64. */
 export const claimBatches = new Statement<
-  { operations: readonly string[]; limit: number; notSince: Date; at: Date; workerId: string },
+  { operations: readonly string[]; polls: number; notSince: Date; at: Date; workerId: string },
   { pageId: number; keys: readonly number[] }
 >('refresh/claim-batches', {
-  parameters: 'operations limit notSince at workerId',
+  parameters: 'operations polls notSince at workerId',
   columns: 'pageId keys',
   neverNull: 'keys',
   isPrepared: true,
@@ -198,7 +198,7 @@ export const pause = new Statement<
   null
 >('refresh/pause', { parameters: 'at leastS mostS reason' })
 
-/** Deletes threads that have not changed for longer than class 6 covers, when a pass of it begins. Class 7 polls them. */
+/** Deletes threads that have not changed for longer than class 6 covers, when a pass of it begins: class 7 polls them. Also deletes counts of hours that no view or statement reads any more. */
 export const purge = new Statement<{ at: Date; recentS: number }, null>('refresh/purge', {
   parameters: 'at recentS',
   isPrepared: true,
