@@ -89,7 +89,7 @@ comment on column sync.complete_runs.run_id is 'As in reporting.runs.';
 comment on column sync.complete_runs.complete_up_to is 'As in reporting.nightly.';
 
 create view reporting.nightly as
-select n.due_at, r.run_id, r.started_at as begun_at, r.finished_at as ended_at,
+select n.due_at, r.run_id, r.started_at, r.finished_at,
   coalesce(r.status, case
     when n.missed_at > n.late_at and (n.missed_at >= now() or n.requested_before < now()) then 'paused'
     when n.missed_at < now() then 'missed'
@@ -112,11 +112,11 @@ where n.due_at <= now();
 comment on view reporting.nightly is 'One row per due time of the nightly run, until it is pruned. A scheduled run belongs to the latest due time before it was requested, even if it starts after several missed nights. Empty if no worker keeps the schedule. Key: due_at.';
 comment on column reporting.nightly.due_at is 'When the run was due.';
 comment on column reporting.nightly.run_id is 'The scheduled run started for it; null if none was started.';
-comment on column reporting.nightly.begun_at is 'When a worker first processed the run.';
-comment on column reporting.nightly.ended_at is 'When the run finished; null until then.';
+comment on column reporting.nightly.started_at is 'When a worker first processed the run.';
+comment on column reporting.nightly.finished_at is 'When the run finished; null until then.';
 comment on column reporting.nightly.status is 'As in reporting.runs. Without a run: due, and after NIGHTLY_LATE_AFTER missed, even if an earlier run is still in progress; paused if a user paused the calls before then. The last of the paused nights is made up for when the pause ends. A scheduled run that starts later replaces missed; a manual run does not.';
 comment on column reporting.nightly.complete_up_to is 'The tables contain everything that happened in the service before this time, when the first batch was claimed. Null unless the run succeeded, and for a run of users only, as with REFRESH_BUDGET.';
-comment on column reporting.nightly.duration is 'From begun_at to ended_at, or until now while the run is in progress; null before it began.';
+comment on column reporting.nightly.duration is 'From started_at to finished_at, or until now while the run is in progress; null before it started.';
 comment on column reporting.nightly.calls is 'As in reporting.runs. Null without a run.';
 
 create view reporting.days as

@@ -456,14 +456,14 @@ export interface ReportingNightly<V extends Values = PgValues> {
   /** The scheduled run started for it; null if none was started. */
   run_id: string | null
   /** When a worker first processed the run. */
-  begun_at: V['timestamptz'] | null
+  started_at: V['timestamptz'] | null
   /** When the run finished; null until then. */
-  ended_at: V['timestamptz'] | null
+  finished_at: V['timestamptz'] | null
   /** queued, running, or the result: succeeded (everything was written), partial (some scopes failed or are held, or whole records were rejected; everything else was written), failed, cancelled. Without a run: due, and after NIGHTLY_LATE_AFTER missed, even if an earlier run is still in progress; paused if a user paused the calls before then. The last of the paused nights is made up for when the pause ends. A scheduled run that starts later replaces missed; a manual run does not. */
   status: string | null
   /** The tables contain everything that happened in the service before this time, when the first batch was claimed. Null unless the run succeeded, and for a run of users only, as with REFRESH_BUDGET. */
   complete_up_to: V['timestamptz'] | null
-  /** From begun_at to ended_at, or until now while the run is in progress; null before it began. */
+  /** From started_at to finished_at, or until now while the run is in progress; null before it started. */
   duration: V['interval'] | null
   /** Calls sent to the service, including retries and failed calls. Updated about every second, also after the run; the last second of a killed worker is missing. Null without a run. */
   calls: V['bigint'] | null

@@ -65,7 +65,7 @@ describe('reporting.nightly', () => {
       { run_id: underWay, status: 'running' },
     ])
     const { waited, is_over } = await one(
-      `select extract(epoch from begun_at - due_at)::float8 as waited, ended_at > begun_at as is_over
+      `select extract(epoch from started_at - due_at)::float8 as waited, finished_at > started_at as is_over
       from reporting.nightly where run_id = '${late}'`,
     )
     expect(waited / 3600).toBeCloseTo(9)
@@ -158,7 +158,7 @@ describe('reporting.nightly', () => {
     const [night] = await nights()
     const { rows } = await pool.query('select min(checked_at) as at from reporting.freshness')
     expect(night).toMatchObject({ status: 'succeeded', complete_up_to: rows[0].at })
-    expect(night.begun_at <= rows[0].at && rows[0].at < night.ended_at).toBe(true)
+    expect(night.started_at <= rows[0].at && rows[0].at < night.finished_at).toBe(true)
 
     await passes()
     await live.run({ trigger: 'schedule', scope: { operations: ['users'] } })

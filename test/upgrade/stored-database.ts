@@ -18,7 +18,7 @@ const MIGRATIONS_TABLE = 'collab_sync.migrations'
 
 /** The released versions, each with the SHA-256 of its stored database, which is never stored again. */
 export const RELEASED: ReadonlyMap<string, string> = new Map([
-  ['0.1.0', '535e2244850be64d22a7fa3b3fb6f15bc3a800f535406636dcf6d69c6ca0bd28'],
+  ['0.1.0', '9b25070a2f5ab174c4ccd212b226060ca3f4a30c1cb62905802f0ebbe86f2e8c'],
 ])
 
 /** The file with the stored database of a version. */
