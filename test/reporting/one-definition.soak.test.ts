@@ -157,7 +157,7 @@ test('a command whose FRESHNESS_PROMISE is not that of the database does nothing
   expect(other.stderr).toContain('COMMENT_WRITTEN_MEMBER is made.at in the settings of this process and not set in') // prettier-ignore
   const wrong = await command.run(['migrate'], { ...environment, COMMENT_WRITTEN_MEMBER: 'made..at' }) // prettier-ignore
   expect(wrong.code, wrong.stderr).toBe(2)
-  expect(wrong.stderr).toMatch(/^COMMENT_WRITTEN_MEMBER must be names .*\n$/m)
+  expect(wrong.stderr).toMatch(/^COMMENT_WRITTEN_MEMBER must be the path of a field.*\n$/m)
 })
 
 /** Which version of its row each scope has. */
