@@ -146,6 +146,23 @@ test.each(KINDS)(
   },
 )
 
+test.each(['freshness', 'coverage'])(
+  'reporting.%s has a row for each operation of a listing',
+  async (view) => {
+    const levels = ['document', 'organization', 'user group']
+    const found = await rows(
+      `select level, operation, count(*)::int as n from reporting.${view} where level = any($1) group by 1, 2 order by 1, 2`,
+      levels,
+    )
+    expect(found).toEqual(
+      levels.flatMap((level) => [
+        { level, operation: 'comments', n: 1 },
+        { level, operation: 'users', n: 1 },
+      ]),
+    )
+  },
+)
+
 /** What the views of users, and of what they are listed in, show of checks. */
 async function readViews(): Promise<unknown> {
   const views = [

@@ -35,7 +35,7 @@ test('each class is told with its threads, its polls of the last day and its pas
     from (select array_agg(annotation_key order by annotation_key) as keys from (select annotation_key from collab_store.annotations limit 20) a) k,
       unnest(keys) annotation_key;
     insert into sync.refresh_hours (hour, class, polls, calls, found, failed)
-    select date_trunc('hour', now()) - interval '1 hour' * h, class, 3, 4, 1, 1 from generate_series(1, 30) h, generate_series(0, 8) class;
+    select date_trunc('hour', now()) - interval '1 hour' * h, class, 3, 4, 1, 2 from generate_series(1, 30) h, generate_series(0, 8) class;
     update sync.refresh_passes set started_at = now(), before_started_at = now() - interval '90 seconds', last_full_pass = now() - interval '1 minute' where class = 1;
     update collab_store.batches set checked_at = now() - interval '5 hours'
     where batch_key = (select min(batch_key) from collab_store.batches)`)
@@ -45,7 +45,7 @@ test('each class is told with its threads, its polls of the last day and its pas
     round(extract(epoch from polled_every))::int as every, round(extract(epoch from now() - last_full_pass))::int as whole
     from reporting.refresh_classes order by class`)
   const [{ scopes } = {}] = await ask(SCOPES)
-  const polls = { polls: 69, calls: 92, found: 23, failed: 23, share: 0.125 }
+  const polls = { polls: 69, calls: 92, found: 23, failed: 46, share: 0.125 }
   const [first, second, third] = rows
   expect(rows.map((row) => row['class'])).toEqual([0, 1, 2, 3, 4, 5, 6, 7])
   expect(first).toMatchObject({ quiet_from: 0, quiet_to: 240, scopes: 3, ...polls, every: null })
@@ -71,6 +71,33 @@ test('threads that a pass polled after their batch became late are neither stale
       from collab_store.checks`)
   })
   expect(rows).toEqual([{ each: 20, fresh: 20, covered: 20, total: 20, promised: 20 }])
+})
+
+test('the delays of a day are in the columns of their names', async () => {
+  const [row] = await rolledBack(live.database.pool, async (client) => {
+    await client.query(`
+      update collab_store.definitions set change_target = '30 seconds';
+      update collab_store.comments c set day = '2026-01-05', written_at = '2026-01-05Z', not_before = '2026-01-04Z',
+        first_seen_at = '2026-01-05Z'::timestamptz + make_interval(secs => (array[10, 20, 30, 100])[k.n])
+      from (select annotation_key, comment_id, row_number() over () as n from collab_store.comments limit 4) k
+      where c.annotation_key = k.annotation_key and c.comment_id = k.comment_id`)
+    const { rows } = await client.query(`
+      select changes::int, undated::int, undated_share::float8, p50_seconds::float8, p95_seconds::float8, mean_seconds::float8,
+        within_target::int, within_target_share::float8, is_final
+      from reporting.change_delay_daily where day = '2026-01-05' and organization_id is null`)
+    return rows
+  })
+  expect(row).toEqual({
+    changes: 4,
+    undated: 0,
+    undated_share: 0,
+    p50_seconds: 25,
+    p95_seconds: 89.5,
+    mean_seconds: 40,
+    within_target: 3,
+    within_target_share: 0.75,
+    is_final: true,
+  })
 })
 
 test('status and the document describe it in words', async () => {

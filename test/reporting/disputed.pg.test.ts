@@ -115,8 +115,14 @@ test('runs and their failures show no text of the service', async () => {
     select $1, 'users', $2, 400, status, 'a secret of ann', 1 from unnest($3::text[]) status`,
     [run.run_id, organizationId, statuses],
   )
+  await live.database.pool.query(
+    `update sync.failures set at = at - interval '1 hour' where failure_id = (
+      select max(failure_id) from sync.failures where run_id = $1 and error_status = 'PERMISSION_DENIED')`,
+    [run.run_id],
+  )
   const rows = await read(
-    `select operation, http_status, error_status, organization_id, scopes::int from reporting.run_failures where run_id = $1`,
+    `select operation, http_status, error_status, organization_id, scopes::int, last_at - first_at = '1 hour' as is_apart
+    from reporting.run_failures where run_id = $1`,
     [run.run_id],
   )
   const expected = [...ours, null].map((status) => [status, 1])
@@ -129,11 +135,47 @@ test('runs and their failures show no text of the service', async () => {
     http_status: 400,
     organization_id: organizationId,
   })
+  const apart = rows.filter((row) => row['is_apart']).map((row) => row['error_status'])
+  expect(apart).toEqual(['PERMISSION_DENIED'])
   const [shown = {}] = await read('select * from reporting.runs where run_id = $1', [run.run_id])
   for (const [name, value] of Object.entries(shown))
     expect([name, value]).toEqual([name, run[name]])
   for (const name of ['scope', 'problem', 'request_key', 'requested_by'])
     expect(shown).not.toHaveProperty(name)
+})
+
+test('each number and time of a run is in the column of its name', async () => {
+  const [shown = {}] = await read('select * from reporting.runs limit 1')
+  const names = Object.keys(shown)
+  const counts = names.slice(names.indexOf('calls'))
+  const numbers = new Map(counts.map((name, index) => [name, 2 ** index]))
+  // What PostgreSQL requires of a run that has ended.
+  const addUp = (total: string, ...parts: string[]) =>
+    numbers.set(
+      total,
+      parts.reduce((sum, part) => sum + (numbers.get(part) ?? NaN), 0),
+    )
+  addUp('scopes_planned', 'scopes_succeeded', 'scopes_failed', 'scopes_held', 'scopes_skipped')
+  addUp(
+    'records_received',
+    'records_inserted',
+    'records_updated',
+    'records_unchanged',
+    'records_rejected',
+    'records_null',
+  )
+  expect(new Set(numbers.values()).size).toBe(counts.length)
+  await rolledBack(live.database.pool, async (client) => {
+    await client.query(
+      `update sync.runs set status = 'partial', started_at = requested_at + interval '1 hour',
+        finished_at = requested_at + interval '3 hours', ${[...numbers].map(([name, n]) => `${name} = ${n}`).join(', ')}
+      where run_id = $1`,
+      [shown['run_id']],
+    )
+    const of = async (table: string) =>
+      (await client.query(`select ${names.join(', ')} from ${table} where run_id = $1`, [shown['run_id']])).rows // prettier-ignore
+    expect(await of('reporting.runs')).toEqual(await of('sync.runs'))
+  })
 })
 
 /** As collab_reader. */

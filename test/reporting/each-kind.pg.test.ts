@@ -148,10 +148,15 @@ async function counts({ operation, level }: Listed, lastRun?: RunRow): Promise<C
     `select count(*)::int as failing from sync.failing_scopes join collab_store.batches using (batch_key) where operation = $1`,
     operation,
   )
-  const [attention] = await live.rows(
-    `select coalesce(sum(count) filter (where kind = 'failing'), 0)::int as failing,
-      coalesce(sum(count) filter (where kind = 'never_checked'), 0)::int as never from sync.attention`,
-  )
+  const problems = async (view: string) => {
+    const [totals] = await live.rows(
+      `select coalesce(sum(count) filter (where kind = 'failing'), 0)::int as failing,
+        coalesce(sum(count) filter (where kind = 'never_checked'), 0)::int as "neverChecked" from ${view}`,
+    )
+    return totals
+  }
+  const attention = await problems('sync.attention')
+  const byKind = await problems('sync.attention_by_kind')
   const [freshness] = await live.rows(
     `select count(*)::int as scopes, count(failing_since)::int as failing,
       (count(*) filter (where checked_at is null))::int as never, (count(*) filter (where is_stale))::int as stale
@@ -185,6 +190,7 @@ async function counts({ operation, level }: Listed, lastRun?: RunRow): Promise<C
       checks: checks.failing,
       failingScopes: failingScopes.failing,
       attention: attention.failing - others.failing,
+      attentionByKind: byKind.failing - others.failing,
       freshness: freshness.failing,
       coverage: coverage.failing,
       page: onPage('failing'),
@@ -193,7 +199,8 @@ async function counts({ operation, level }: Listed, lastRun?: RunRow): Promise<C
     overdue: { checks: checks.overdue, page: onPage('overdue') },
     never: {
       checks: checks.neverChecked,
-      attention: attention.never - others.neverChecked,
+      attention: attention.neverChecked - others.neverChecked,
+      attentionByKind: byKind.neverChecked - others.neverChecked,
       freshness: freshness.never,
       coverage: coverage.never,
       demo: demo?.neverChecked ?? 0,

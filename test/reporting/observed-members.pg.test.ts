@@ -74,6 +74,10 @@ test('one that the service adds, and one of another type, are noticed when the r
     'comment new data.more boolean',
   ])
   expect(await notice({ data: other }, { data: { ...other, more: false } })).toEqual([])
+  const { rows } = await pool.query(
+    `select first_seen_at < last_seen_at as is_seen_again from reporting.observed_members where member in ('data', 'data.more') order by member`,
+  )
+  expect(rows).toEqual([{ is_seen_again: true }, { is_seen_again: true }])
 
   const pages = await askPages(await live.openApp())
   const overview = wordsOf(await pages.get('/'))

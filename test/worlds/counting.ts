@@ -157,8 +157,18 @@ export function people({ known }: Asked) {
   })
 }
 
-export function nameOf({ known }: Asked, organizationId: string, userId: string): string | null {
-  return known.people.get(JSON.stringify([organizationId, userId]))?.versions.at(-1)?.name ?? null
+export function nameOf(asked: Asked, organizationId: string, userId: string): string | null {
+  return personOf(asked, organizationId, userId)?.name ?? null
+}
+
+/** The name and the address of a comment's author now, the address as received with the comment if the user has none. */
+export function authorNow(asked: Asked, comment: KnownComment): [string | null, string | null] {
+  const now = personOf(asked, organizationOf(comment), authorOf(comment))
+  return [now?.name ?? null, now?.email ?? comment.shown.authorEmail]
+}
+
+function personOf({ known }: Asked, organizationId: string, userId: string) {
+  return known.people.get(JSON.stringify([organizationId, userId]))?.versions.at(-1)
 }
 
 /** The changes of a status whose previous version is kept. */

@@ -1,5 +1,6 @@
 import {
   MARKS,
+  authorNow,
   authorOf,
   covered,
   current,
@@ -36,11 +37,33 @@ import { peopleViews } from './people-views.ts'
 const COMMENT = 'organization_id, document_id, annotation_id, comment_id'
 const TOTAL_MARKS = `${MARKS}, stale_annotations`
 
-/** The report of versions has no HTML. */
+/** What the reports of comments show of each. */
+const SHOWN = `author_user_id, author_name, author_email, comment_text, status, type, last_updated, first_seen_at, changed_at,
+  written_at, written_at_is_exact, written_not_before`
+
+function shownOf(asked: Asked, comment: KnownComment): Row {
+  const { text, status, type, lastUpdated } = current(comment)
+  const { shown, firstSeenAt, changedAt, writtenAt, isExact, notBefore } = comment
+  return [
+    shown.authorUserId,
+    ...authorNow(asked, comment),
+    text,
+    status,
+    type,
+    dateOf(lastUpdated),
+    firstSeenAt,
+    changedAt,
+    dateOf(writtenAt),
+    isExact,
+    isExact ? null : notBefore,
+  ]
+}
+
+/** The report of versions has no HTML, and alone has the author. */
 function versionsView(column: 'html' | null): View {
   return {
     columns: `${COMMENT}, version, change, comment_text, ${column ? 'comment_html' : 'null'}, status, type, last_updated,
-      valid_from, valid_to, ${MARKS}`,
+      valid_from, valid_to, ${column ? 'null, null' : 'author_user_id, author_name'}, ${MARKS}`,
     rows: (asked) =>
       everyComment(asked).flatMap((comment) =>
         comment.versions.map(
@@ -55,6 +78,8 @@ function versionsView(column: 'html' | null): View {
             dateOf(lastUpdated),
             from,
             until,
+            column ? null : comment.shown.authorUserId,
+            column ? null : authorNow(asked, comment)[0],
             ...marksOf(asked, comment.thread),
           ],
         ),
@@ -102,38 +127,24 @@ export const views: Readonly<Record<string, View>> = {
       ]),
   },
   'reporting.comments': {
-    columns: `${COMMENT}, author_user_id, author_name, comment_text, status, type, last_updated, author_name_then,
-      author_email_then, written_at, written_at_is_exact, written_not_before, ${MARKS}`,
+    columns: `${COMMENT}, ${SHOWN}, author_name_then, author_email_then, ${MARKS}`,
     rows: (asked) =>
-      live(asked).map((comment) => {
-        const { text, status, type, lastUpdated } = current(comment)
-        const { shown, thread, writtenAt, isExact } = comment
-        return [
-          ...keyOf(comment),
-          shown.authorUserId,
-          nameOf(asked, organizationOf(comment), authorOf(comment)),
-          text,
-          status,
-          type,
-          dateOf(lastUpdated),
-          shown.authorName,
-          shown.authorEmail,
-          dateOf(writtenAt),
-          isExact,
-          isExact ? null : comment.notBefore,
-          ...marksOf(asked, thread),
-        ]
-      }),
+      live(asked).map((comment) => [
+        ...keyOf(comment),
+        ...shownOf(asked, comment),
+        comment.shown.authorName,
+        comment.shown.authorEmail,
+        ...marksOf(asked, comment.thread),
+      ]),
   },
   'reporting.comments_with_deleted': {
-    columns: `${COMMENT}, comment_text, is_deleted, written_at, changed_at, ${MARKS}`,
+    columns: `${COMMENT}, ${SHOWN}, is_deleted, deleted_at, ${MARKS}`,
     rows: (asked) =>
       everyComment(asked).map((comment) => [
         ...keyOf(comment),
-        current(comment).text,
+        ...shownOf(asked, comment),
         isDeleted(comment),
-        dateOf(comment.writtenAt),
-        comment.changedAt,
+        isDeleted(comment) ? current(comment).from : null,
         ...marksOf(asked, comment.thread),
       ]),
   },
@@ -218,8 +229,8 @@ export const views: Readonly<Record<string, View>> = {
       }),
   },
   'reporting.edits_and_deletions': {
-    columns: `${COMMENT}, version, change, status_before, status, text_before, comment_text, noticed_at, not_before,
-      hours_since_previous, ${MARKS}`,
+    columns: `${COMMENT}, version, change, author_user_id, author_name, status_before, status, text_before, comment_text,
+      last_updated_before, last_updated, noticed_at, not_before, hours_since_previous, ${MARKS}`,
     rows: (asked) =>
       everyComment(asked).flatMap((comment) =>
         comment.versions.flatMap((after, index) => {
@@ -230,10 +241,14 @@ export const views: Readonly<Record<string, View>> = {
               ...keyOf(comment),
               after.number,
               after.change,
+              comment.shown.authorUserId,
+              authorNow(asked, comment)[0],
               before?.status ?? null,
               after.status,
               before?.text ?? null,
               after.text,
+              dateOf(before?.lastUpdated ?? null),
+              dateOf(after.lastUpdated),
               after.from,
               before?.from ?? null,
               before ? hoursBetween(before.lastUpdated, after.lastUpdated) : null,
