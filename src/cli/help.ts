@@ -209,8 +209,8 @@ Only its owner can read a new file. A killed process can leave FILE.partial-...,
 written in place. Times are UTC. In Parquet, times are microseconds, numeric is double, jsonb is JSON.
 
 With --after and --state, each row occurs once, in its current version, without checked_at, is_stale, removal_held_since,
-removal_refused_at and, except in tables of the catalog, in_catalog. If is_gone is true, delete the row: only its key is set. person identifies people instead of user_id,
-because an erasure replaces user_id.
+removal_refused_at and, except in tables of the catalog, in_catalog. If is_gone is true, delete the row: only its key is set.
+person identifies people instead of user_id, because an erasure replaces user_id.
 The state file advances when the output file is complete and on disk: load the file, delete it, and export again.
 
 Examples:
