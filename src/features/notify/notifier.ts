@@ -238,7 +238,7 @@ const CHECK_MS = 10_000
 const SECONDS_BETWEEN = 5
 /** That time after a slow check (docs/decisions/2026-11-21-told-once.md). */
 const SECONDS_BETWEEN_MAX = 60
-const SECONDS_BETWEEN_OF_MS = 0.6
+const SECONDS_BETWEEN_OF_MS = 2
 
 /** The settings of notifications. */
 export interface NotifySettings {
