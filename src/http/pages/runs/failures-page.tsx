@@ -1,6 +1,5 @@
 import type { FastifyInstance } from 'fastify'
 import { readRun } from '../../../client/run-reports.ts'
-import { isRunId } from '../../../schemas/check.ts'
 import { FAILURE_COLUMNS, runs } from '../../../schemas/columns.ts'
 import { shortId } from '../../../schemas/format.ts'
 import { noSuchRun } from '../../problem.ts'
@@ -21,8 +20,7 @@ export function failuresPageRoutes(
     async (request, reply) => {
       const { runId } = request.params
       const { cursor } = readFields(CursorQuery, request.query)
-      const run = isRunId(runId) ? await readRun(database, runId) : null
-      if (run === null) throw noSuchRun()
+      if ((await readRun(database, runId)) === null) throw noSuchRun()
       const { items, nextCursor } = await collabSync.listFailures({ runId, cursor })
       return sendPage(
         reply,
