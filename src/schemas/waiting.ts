@@ -113,10 +113,7 @@ const choice = {
 }
 
 export const SetAsideSchema = z
-  .strictObject({
-    ...choice,
-    reason: text.max(1000).describe('The reason; stored with the decision.'),
-  })
+  .strictObject({ ...choice, reason })
   .refine(
     ({ rejectedRecordIds, runId }) => (rejectedRecordIds === undefined) !== (runId === undefined),
     'either rejectedRecordIds or runId must be given',
