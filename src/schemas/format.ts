@@ -87,11 +87,10 @@ const RESPONSE_WORDS: Readonly<Record<string, string>> = {
 }
 
 /** How a call failed: `an unreadable response (HTTP 200 body_unreadable)`. */
-export function describeFailure(failed: {
-  httpStatus: number | null
-  errorStatus: string | null
-}): string {
-  const { httpStatus, errorStatus } = failed
+export function describeFailure({
+  httpStatus,
+  errorStatus,
+}: Pick<Failure, 'httpStatus' | 'errorStatus'>): string {
   // The status is that of the calls before.
   if (errorStatus === 'breaker_open' && httpStatus !== null)
     return `${RESPONSE_WORDS[errorStatus]} (${errorStatus}, the last of them HTTP ${httpStatus})`
@@ -299,10 +298,7 @@ export function notesOfChanges(page: Omit<RunChangesPage, 'items' | 'nextCursor'
 }
 
 /** As `describeFailure`, without an error code of the service. */
-export function describeFailureInOurWords(failed: {
-  httpStatus: number | null
-  errorStatus: string | null
-}): string {
+export function describeFailureInOurWords(failed: Parameters<typeof describeFailure>[0]): string {
   return describeFailure(isOurCode(failed.errorStatus) ? failed : { ...failed, errorStatus: null })
 }
 
