@@ -4,9 +4,8 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { OPERATION_NAMES, OPERATIONS } from '../base/operations.ts'
 import type { Operation } from '../base/operations.ts'
-import { errorBody, itemsOf, successBody } from './responses.ts'
-import { readRequest } from './requests.ts'
-import type { StandInRequest } from './requests.ts'
+import { errorBody, itemsOf, readRequest, successBody } from './operations.ts'
+import type { StandInRequest } from './operations.ts'
 import type { World } from './world.ts'
 
 /** A running stand-in. Properties that are not readonly may be changed while it runs. */

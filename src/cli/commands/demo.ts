@@ -7,8 +7,7 @@ import { randomChanges } from '../../demo/random-changes.ts'
 import type { ChangeKind } from '../../demo/random-changes.ts'
 import { DEMO_CHANGES, DEMO_WORLD } from '../../demo/demo-world.ts'
 import { startStandIn } from '../../demo/stand-in.ts'
-import { createWorld } from '../../demo/world.ts'
-import type { World } from '../../demo/world.ts'
+import { World } from '../../demo/world.ts'
 import type { RunDetails } from '../../schemas/run.ts'
 import { count, counted } from '../../schemas/format.ts'
 import { readDemoSettings } from '../../settings/demo.ts'
@@ -33,7 +32,7 @@ const LATENCY_JITTER_MS = 20
  * same each time, so that a second demo writes little.
  */
 export async function demo({ json }: { json?: boolean }): Promise<number> {
-  const world = createWorld({
+  const world = new World({
     ...DEMO_WORLD,
     // Times of comments are computed from it. With midnight, two demos of one day serve the same comments.
     now: new Date(new Date().setUTCHours(0, 0, 0, 0)),
