@@ -13,7 +13,7 @@ import { scopeOf } from '../requested-scope.ts'
 import type { ScopeOptions } from '../scope-options.ts'
 import { withTables } from '../with-store.ts'
 import type { Command } from '../with-store.ts'
-import { KINDS } from './catalog.ts'
+import { changeColumns, KINDS } from './catalog.ts'
 import { processUser } from '../../base/process-user.ts'
 
 type LineOptions = Pick<ScopeOptions, 'organization' | 'document' | 'annotation' | 'group'> & {
@@ -89,19 +89,9 @@ async function change(
 }
 
 function describeChanges(changes: CatalogChanges): string {
-  const rows = KINDS.map(([kind, name]) => ({ name, ...changes[kind] })).filter(
-    (each) => each.added + each.reactivated + each.deactivated + each.renamed > 0,
-  )
-  return rows.length === 0 ? 'Nothing to change.' : table(CHANGE_COLUMNS, rows)
+  const changed = KINDS.filter(([kind]) => Object.values(changes[kind]).some((rows) => rows > 0))
+  return changed.length === 0 ? 'Nothing to change.' : table(changeColumns(changes), changed)
 }
-
-const CHANGE_COLUMNS: Columns<CatalogChanges[(typeof KINDS)[number][0]] & { name: string }> = [
-  ['', ({ name }) => name],
-  ['added', ({ added }) => added, 'number'],
-  ['reactivated', ({ reactivated }) => reactivated, 'number'],
-  ['deactivated', ({ deactivated }) => deactivated, 'number'],
-  ['renamed', ({ renamed }) => renamed, 'number'],
-]
 
 /** `collab-sync catalog list`: the contents of a document or an organization, or all organizations. */
 export async function catalogList(options: {
@@ -113,12 +103,7 @@ export async function catalogList(options: {
 }): Promise<number> {
   const { organization: organizationId, document: documentId, limit, cursor, json } = options
   return withTables({ name: 'catalog list' }, async (store) => {
-    const page = await listCatalog(store, {
-      limit,
-      ...(organizationId !== undefined && { organizationId }),
-      ...(documentId !== undefined && { documentId }),
-      ...(cursor !== undefined && { cursor }),
-    })
+    const page = await listCatalog(store, { limit, organizationId, documentId, cursor })
     if (json) return printJson(page)
     print(page.items.length === 0 ? 'No entries.' : table(ENTRY_COLUMNS, page.items))
     if (page.nextCursor !== null) note(`Next page: --cursor ${page.nextCursor}`)
