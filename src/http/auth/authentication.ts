@@ -34,7 +34,6 @@ export interface Authentication {
 /**
  * With HTTP_TOKEN, requires it or a token of PostgreSQL, as a bearer or by a session. Without it, accepts only programs and
  * pages of this machine.
- * @param token HTTP_TOKEN
  */
 export function openAuthentication(
   app: FastifyInstance,
@@ -69,13 +68,10 @@ export function openAuthentication(
 }
 
 function checkLocal(request: FastifyRequest): void {
-  const fault = hostFault(request) ?? (isFromElsewhere(request) ? originFault(request) : null)
+  // Another site may link to the pages, but send no other request.
+  const isMoreThanALink = mayChange(request) || request.headers.origin !== undefined
+  const fault = hostFault(request) ?? (isMoreThanALink ? originFault(request) : null)
   if (fault !== null) throw new ProblemError(403, fault)
-}
-
-/** Another site may link to the pages, but send no other request. */
-function isFromElsewhere(request: FastifyRequest): boolean {
-  return mayChange(request) || request.headers.origin !== undefined
 }
 
 /**
@@ -105,7 +101,7 @@ async function sessionAccess(lock: Lock, request: FastifyRequest): Promise<Acces
   if (access === null || !mayChange(request)) return access
   const fault = originFault(request)
   if (fault !== null) throw new ProblemError(403, fault)
-  if (!hasOrigin(request))
+  if (request.headers.origin === undefined && request.headers['sec-fetch-site'] === undefined)
     throw new ProblemError(403, 'The request has no header that names the page it comes from.')
   return access
 }
@@ -135,24 +131,16 @@ export function originFault(request: FastifyRequest): string | null {
     return 'The request comes from a page of another site.'
   if (origin === undefined) return null
   const from = parsed(origin)?.host
-  return from !== undefined && from === parsed(`${schemeOf(origin)}//${host ?? ''}`)?.host
+  // The default port of the scheme can be omitted on either side.
+  const scheme = origin.startsWith('https:') ? 'https:' : 'http:'
+  return from !== undefined && from === parsed(`${scheme}//${host ?? ''}`)?.host
     ? null
     : 'The request comes from a page of another origin than the one it goes to.'
-}
-
-/** Whether a browser names the origin of a request. */
-function hasOrigin({ headers }: FastifyRequest): boolean {
-  return headers.origin !== undefined || headers['sec-fetch-site'] !== undefined
 }
 
 /** Whether a request may change something (RFC 9110, 9.2.1). */
 function mayChange({ method }: FastifyRequest): boolean {
   return !['GET', 'HEAD', 'OPTIONS'].includes(method)
-}
-
-/** The default port of the scheme can be omitted on either side. */
-function schemeOf(origin: string): string {
-  return origin.startsWith('https:') ? 'https:' : 'http:'
 }
 
 function parsed(address: string): URL | null {
