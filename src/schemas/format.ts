@@ -190,6 +190,8 @@ export const RUN_COUNTS = {
 
 type RunCounts = typeof RUN_COUNTS
 
+export const RUN_SUBJECTS = Object.keys(RUN_COUNTS) as readonly (keyof RunCounts)[]
+
 /** The times of a run. They are sums over parallel calls and batches, so that they can exceed its duration. */
 export const RUN_TIMES = [
   ['waiting for the service', 'serviceMs'],
@@ -199,15 +201,9 @@ export const RUN_TIMES = [
   ['CPU', 'cpuMs'],
 ] as const
 
-/** The words of a count of `RUN_COUNTS`, in the singular for 1. */
-export function countWords(n: number, words: string): string {
-  return words.replace('(s)', n === 1 ? '' : 's')
-}
-
 /**
  * Describes counts of a run: `270 succeeded, 9 failed`. It omits zeros after the first count, and all zeros of what was
  * checked.
- * @param mark formats a count
  */
 export function describeCounts<Of extends keyof RunCounts>(
   run: Readonly<Record<RunCounts[Of][number][1], number>>,
@@ -217,7 +213,10 @@ export function describeCounts<Of extends keyof RunCounts>(
   const counts: readonly (readonly [string, RunCounts[Of][number][1]])[] = RUN_COUNTS[of]
   const described = counts
     .filter(([, name], place) => (place === 0 && of !== 'checked') || run[name] > 0)
-    .map(([words, name]) => mark(`${count(run[name])} ${countWords(run[name], words)}`, name))
+    .map(([words, name]) => {
+      const noun = words.replace('(s)', run[name] === 1 ? '' : 's')
+      return mark(`${count(run[name])} ${noun}`, name)
+    })
   return described.join(', ') || 'nothing'
 }
 

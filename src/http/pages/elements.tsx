@@ -56,20 +56,15 @@ export function Sentence({ of }: { of: string }) {
 
 interface CardProps {
   readonly title: string
-  /** Shown beside the heading. */
-  readonly beside?: ComponentChildren
   readonly id?: string
   readonly children: ComponentChildren
 }
 
 /** A part of a page, under a heading of its own. */
-export function Card({ title, beside, id, children }: CardProps) {
+export function Card({ title, id, children }: CardProps) {
   return (
     <section class="card" id={id}>
-      <div class="head">
-        <h2>{title}</h2>
-        {beside}
-      </div>
+      <h2>{title}</h2>
       {children}
     </section>
   )
