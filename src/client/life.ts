@@ -137,14 +137,8 @@ function describeDecision({ resolution, by, reason, users }: Facts): string {
   }
 }
 
-function describeRejected({
-  reason,
-  isField,
-  goneAt,
-  setAsideAt,
-  setAsideBy,
-  setAsideReason,
-}: Facts): string {
+function describeRejected({ reason, isField, ...facts }: Facts): string {
+  const { goneAt, setAsideAt, setAsideBy, setAsideReason } = facts
   const later = [
     goneAt && `No longer received since ${time(goneAt)}.`,
     setAsideAt && `Set aside by ${setAsideBy} at ${time(setAsideAt)}: ${setAsideReason}.`,
