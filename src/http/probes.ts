@@ -46,7 +46,7 @@ export function openReadiness(parts: {
 }): ReadinessCheck {
   const { database, settings, queue, log } = parts
   const postgresql = watched('PostgreSQL', log, [
-    [UNREACHABLE, () => checkDatabase(database)],
+    ['PostgreSQL does not respond, or refuses the connection.', () => checkDatabase(database)],
     [null, () => requireSchema(database, '')],
     [null, () => requireDefinitions(database, settings)],
   ])
@@ -62,8 +62,6 @@ export function openReadiness(parts: {
     return { postgresql: first, queue: second }
   }
 }
-
-const UNREACHABLE = 'PostgreSQL does not respond, or refuses the connection.'
 
 /** The sentence for a failed check; null for the message of its error. */
 type Check = readonly [sentence: string | null, check: () => unknown]
