@@ -25,7 +25,6 @@ import { readSchedule } from './schedule.ts'
 type Scope = RowOf<typeof things.scope>
 type Request = z.output<typeof ThingRequestSchema>
 
-/** Entries per page. */
 const LIMIT_DEFAULT = 20
 
 /** Reads what is stored about a thing; null if nothing is. @throws UsageError for IDs that name no thing */

@@ -41,7 +41,6 @@ export type HeldUsers = Readonly<Record<'missing' | 'staying', ReturnType<typeof
 
 /**
  * Reads the users of held listings.
- * @param limit of missing and of staying users
  * @param after the last users of the previous page
  * @returns by `heldId`
  */

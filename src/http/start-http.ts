@@ -12,7 +12,6 @@ import type { Settings } from '../settings/table.ts'
 import { createServer } from './server.ts'
 import type { HttpParts } from './server.ts'
 
-/** A running HTTP server. */
 export interface RunningHttp {
   /** Its address, such as `http://127.0.0.1:8080`. */
   readonly url: string

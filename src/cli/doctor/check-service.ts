@@ -19,7 +19,6 @@ const NO_ID = 'collab-sync-doctor-no-such-organization'
 
 type AnyScope = RowOf<typeof catalog.anyScopes>
 
-/** A call that was made. */
 interface Probe {
   readonly operation: Operation
   readonly ms: number

@@ -20,7 +20,6 @@ export interface OperationParts {
   readonly querystring?: z.ZodType
   readonly headers?: z.ZodType
   readonly body?: z.ZodType
-  /** The body of a successful response. */
   readonly response: z.ZodType
   readonly status?: 202
   /** JSON by default. */
@@ -148,7 +147,6 @@ export function refused(status: 404 | 409 | 422): (error: unknown) => never {
 /** The routes of the API have the types of their schemas. */
 export type V1App = Parameters<FastifyPluginAsyncZod>[0]
 
-/** What the routes of the API work with. */
 export interface V1Options {
   readonly collabSync: SharedCollabSync
 }

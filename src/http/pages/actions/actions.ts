@@ -52,17 +52,14 @@ export type Actions = Readonly<Record<string, Action>>
 /** The description of an action before its confirmation. */
 export interface Question {
   readonly title: string
-  /** The effect. */
   readonly sentences: readonly string[]
   /** The words of the button. */
   readonly words: string
-  /** True if the action removes something. */
   readonly isDanger?: boolean
   /** Whether the form has the field `reason`. */
   readonly reason?: 'required' | 'optional'
   /** Fields of the form besides those of the address, such as the counts that the question shows. */
   readonly carries?: object
-  /** The page to return to. */
   readonly back: string
 }
 
@@ -239,7 +236,6 @@ export const ACTIONS: Actions = {
     },
   }),
 
-  /** Starts a run of the scopes that failed in another run and still fail. */
   retry: action({
     fields: RunFields,
     async confirm({ run: runId }, context) {
@@ -286,7 +282,6 @@ export const ACTIONS: Actions = {
       pathOf(await collabSync.startRun({ scope: scopeOf(ids), failing, idempotencyKey: key })),
   }),
 
-  /** Reports that comments of an annotation or a document changed. */
   hint: action({
     fields: LineFields,
     confirm(ids) {
@@ -307,7 +302,6 @@ export const ACTIONS: Actions = {
     },
   }),
 
-  /** Adds an organization, a document, an annotation or a user group to the catalog. */
   add: action({
     fields: LineFields.extend({ sync: flag }),
     confirm: ({ sync, ...line }) => ({
@@ -327,7 +321,6 @@ export const ACTIONS: Actions = {
     },
   }),
 
-  /** Removes something, and what is beneath it, from the catalog. */
   remove: action({
     fields: LineFields,
     confirm: (line) => ({
