@@ -26,8 +26,7 @@ export const LISTED = [
 
 /** Adds to the catalog, and removes from it. */
 export function catalogRoutes(app: V1App, { collabSync }: V1Options): void {
-  const addToCatalog = operation('operate', {
-    id: 'addToCatalog',
+  const addToCatalog = operation('operate', 'addToCatalog', {
     summary: 'Add entries to the catalog, all or none',
     description: 'Later runs fetch them. Adding an entry twice changes nothing.',
     body: NewLinesSchema,
@@ -39,8 +38,7 @@ export function catalogRoutes(app: V1App, { collabSync }: V1Options): void {
   )
 
   for (const [kind, path, params] of LISTED) {
-    const remove = operation('operate', {
-      id: operationId('remove', kind),
+    const remove = operation('operate', operationId('remove', kind), {
       summary: 'Remove an entry, and the entries beneath it, from the catalog',
       description:
         'Later runs do not fetch it. Its rows stay. Removing an entry twice changes nothing.',

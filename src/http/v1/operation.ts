@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { FastifyContextConfig } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import pLimit from 'p-limit'
 import * as z from 'zod'
 import type { SharedCollabSync } from '../../client/collab-sync.ts'
 import type { Right } from '../auth/access-tokens.ts'
@@ -13,7 +14,6 @@ import { ProblemError, ProblemSchema } from '../problem.ts'
 
 /** Describes an operation in the OpenAPI document, and defines the checks of its requests. */
 export interface OperationParts {
-  readonly id: string
   readonly summary: string
   readonly description?: string
   readonly params?: z.ZodType
@@ -53,8 +53,8 @@ const OF_BODIES = [413, 415] as const
  * The options of an operation's route, which also describe it.
  * @param right that a token must have
  */
-export function operation<Parts extends OperationParts>(right: Right, parts: Parts) {
-  const { id, response, status = 200, mediaType, problems, config, ...schema } = parts
+export function operation<Parts extends OperationParts>(right: Right, id: string, parts: Parts) {
+  const { response, status = 200, mediaType, problems, config, ...schema } = parts
   const ofRight = right === 'read' ? ALWAYS : [...ALWAYS, ...OF_BODIES]
   const problemStatuses = [...ofRight, ...(problems ?? [])].toSorted((one, two) => one - two)
   return {
@@ -122,18 +122,13 @@ export function perSecond(max: number) {
  * @throws ProblemError 429 beyond the limit
  */
 export function atMost(max: number): <T>(work: () => Promise<T>) => Promise<T> {
-  let inProgress = 0
+  const limit = pLimit(max)
   return async (work) => {
-    if (inProgress >= max)
+    if (limit.activeCount >= max)
       throw new ProblemError(429, 'Too many requests. Retry in a second.', {
         headers: { 'retry-after': '1' },
       })
-    inProgress += 1
-    try {
-      return await work()
-    } finally {
-      inProgress -= 1
-    }
+    return limit(work)
   }
 }
 

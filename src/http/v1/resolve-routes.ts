@@ -17,8 +17,7 @@ const HeldPathSchema = z.strictObject({
 
 /** Sets rejected records aside, and decides on held removals. */
 export function resolveRoutes(app: V1App, { collabSync }: V1Options): void {
-  const setAsideRejectedRecords = operation('operate', {
-    id: 'setAsideRejectedRecords',
+  const setAsideRejectedRecords = operation('operate', 'setAsideRejectedRecords', {
     summary: 'Set rejected records aside',
     description: 'The same content in the same scope makes no later run partial.',
     body: SetAsideSchema,
@@ -31,8 +30,7 @@ export function resolveRoutes(app: V1App, { collabSync }: V1Options): void {
     return collabSync.as(by).setAsideRejectedRecords(choice, { reason }).catch(refused(409))
   })
 
-  const acceptHeld = operation('operate', {
-    id: 'acceptHeld',
+  const acceptHeld = operation('operate', 'acceptHeld', {
     summary: 'Accept a held removal: remove the users that the listing lacks',
     params: HeldPathSchema,
     querystring: AcceptHeldSchema,
@@ -43,8 +41,7 @@ export function resolveRoutes(app: V1App, { collabSync }: V1Options): void {
     collabSync.as(by).acceptHeld(params.heldId, query).catch(refused(409)),
   )
 
-  const refuseHeld = operation('operate', {
-    id: 'refuseHeld',
+  const refuseHeld = operation('operate', 'refuseHeld', {
     summary: 'Refuse a held removal: keep the users that the listing lacks',
     description: 'The removal is held again only if the response of the service changes.',
     params: HeldPathSchema,

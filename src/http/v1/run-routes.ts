@@ -30,8 +30,7 @@ export function runRoutes(app: V1App, { collabSync }: V1Options): void {
     if (run === null) throw noSuchRun()
     return run
   }
-  const startRun = operation('operate', {
-    id: 'startRun',
+  const startRun = operation('operate', 'startRun', {
     summary: 'Start a run',
     description: 'Workers execute it. `Location` is its address.',
     headers: IdempotencySchema,
@@ -48,8 +47,7 @@ export function runRoutes(app: V1App, { collabSync }: V1Options): void {
     return reply.code(202).header('location', `/v1/runs/${started.runId}`).send(started)
   })
 
-  const getRun = operation('read', {
-    id: 'getRun',
+  const getRun = operation('read', 'getRun', {
     summary: 'A run, with the causes of its failures',
     params: RunPathSchema,
     response: RunDetailsSchema,
@@ -57,8 +55,7 @@ export function runRoutes(app: V1App, { collabSync }: V1Options): void {
   })
   app.get('/runs/:runId', getRun, async ({ params }) => existing(params.runId))
 
-  const cancelRun = operation('operate', {
-    id: 'cancelRun',
+  const cancelRun = operation('operate', 'cancelRun', {
     summary: 'Cancel a run',
     description:
       'It ends within seconds. Data already written is kept; the remaining scopes are skipped.',
@@ -73,8 +70,7 @@ export function runRoutes(app: V1App, { collabSync }: V1Options): void {
     return reply.code(202).send(await existing(runId))
   })
 
-  const retryRun = operation('operate', {
-    id: 'retryRun',
+  const retryRun = operation('operate', 'retryRun', {
     summary: 'Start a run of the scopes that failed in another run and still fail',
     params: RunPathSchema,
     headers: IdempotencySchema,
@@ -93,8 +89,7 @@ export function runRoutes(app: V1App, { collabSync }: V1Options): void {
     return reply.code(202).header('location', `/v1/runs/${started.runId}`).send(started)
   })
 
-  const hint = operation('operate', {
-    id: 'hint',
+  const hint = operation('operate', 'hint', {
     summary: 'Report that comments changed',
     description: 'They are fetched next. Several hints before the fetch starts cause one fetch.',
     body: NewHintSchema,

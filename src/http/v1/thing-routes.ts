@@ -27,8 +27,7 @@ const THINGS = [
 export function thingRoutes(app: V1App, { collabSync }: V1Options): void {
   for (const [kind, path, params] of THINGS) {
     const noun = KIND_NAMES[kind].toLowerCase()
-    const get = operation('read', {
-      id: operationId('get', kind),
+    const get = operation('read', operationId('get', kind), {
       summary: `One ${noun}: why it is here or gone, its last check, its history and its contents`,
       params,
       querystring: withLimit(ThingPagesSchema),
@@ -41,8 +40,7 @@ export function thingRoutes(app: V1App, { collabSync }: V1Options): void {
       return thing
     })
   }
-  const search = operation('read', {
-    id: 'search',
+  const search = operation('read', 'search', {
     summary: 'Find runs and objects by an ID, a part of one, a name or an email address',
     querystring: SearchRequestSchema,
     response: SearchSchema,
