@@ -77,13 +77,9 @@ export const jobs = {
     const requested = checked(CatalogJobSchema, data, 'data')
     const { database } = app.store
     const by = { source: `catalog ${requested.change}`, requestedBy: requested.requestedBy }
-    return requested.change === 'add'
-      ? addToCatalog(database, requested.lines, {
-          ...by,
-          add: requested.add,
-          redaction: readNameRedaction,
-        })
-      : removeFromCatalog(database, requested.lines, by)
+    if (requested.change === 'remove') return removeFromCatalog(database, requested.lines, by)
+    const { lines, add } = requested
+    return addToCatalog(database, lines, { ...by, add, redaction: readNameRedaction })
   },
 
   /** A program reports a change. Delivered twice, it costs one more poll at most. */

@@ -26,9 +26,10 @@ export async function catalogAdd({
   name,
   ...options
 }: LineOptions & { readonly add?: boolean; readonly name?: string }): Promise<number> {
-  if (name !== undefined) checkNamed(options)
+  if (name !== undefined && lineOf(options).annotationId !== undefined)
+    throw new UsageError('--name is of an organization, document or user group.')
   return change({ name: 'catalog add', creates: true }, options, (database, lines, by) =>
-    addToCatalog(database, name === undefined ? lines : lines.map(named(name)), {
+    addToCatalog(database, name === undefined ? lines : lines.map((line) => named(line, name)), {
       ...by,
       add,
       redaction: readNameRedaction,
@@ -36,20 +37,12 @@ export async function catalogAdd({
   )
 }
 
-/** @throws UsageError if the options name several things, or an annotation, which has no name */
-function checkNamed(options: LineOptions): void {
-  if (lineOf(options).annotationId !== undefined)
-    throw new UsageError('--name is of an organization, document or user group.')
-}
-
-function named(name: string): (line: CatalogLine) => CatalogLine {
-  return (line) => {
-    if (line.organizationUserGroupId !== undefined)
-      return { ...line, organizationUserGroupName: name }
-    return line.documentId === undefined
-      ? { ...line, organizationName: name }
-      : { ...line, documentName: name }
-  }
+function named(line: CatalogLine, name: string): CatalogLine {
+  if (line.organizationUserGroupId !== undefined)
+    return { ...line, organizationUserGroupName: name }
+  return line.documentId === undefined
+    ? { ...line, organizationName: name }
+    : { ...line, documentName: name }
 }
 
 /** `collab-sync catalog remove`. */
@@ -67,6 +60,7 @@ export async function catalogShowLine({ json, ...options }: LineOptions): Promis
   })
 }
 
+/** @throws UsageError if the options name several things */
 function lineOf(options: LineOptions): CatalogLine {
   const [line, ...more] = linesOf(scopeOf(options))
   if (line === undefined || more.length > 0)

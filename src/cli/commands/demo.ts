@@ -67,7 +67,9 @@ async function show(
 ): Promise<number> {
   const say = json ? () => {} : print
   say(heading('1. Import a catalog: what to sync'))
-  const { lines } = await importDemoCatalog(store, world)
+  const source = listSource('the demo', [...catalogLines(world)].map(named))
+  const how = { prune: false, redaction: readNameRedaction }
+  const { lines } = await importCatalog(store.database, source, how)
   say(`  ${counted(lines, 'line')} imported, as by collab-sync catalog import.`)
 
   say(heading('2. The first run loads everything'))
@@ -102,12 +104,6 @@ async function runOnce(
     workOff(app, request, progressStyle({ json })),
   )
   return requireRunDetails(store.database, runId)
-}
-
-async function importDemoCatalog({ database }: Store, world: World) {
-  const lines = [...catalogLines(world)].map(named)
-  const source = listSource('the demo', lines)
-  return importCatalog(database, source, { prune: false, redaction: readNameRedaction })
 }
 
 function giveUp(run: RunDetails, json: boolean | undefined): number {
