@@ -20,37 +20,33 @@ declare module 'fastify' {
   }
 }
 
-/** Checks every request before its route. */
-export interface Authentication {
-  /** Null without HTTP_TOKEN. */
-  readonly lock: Lock | null
-  /**
-   * @throws ProblemError 401 if the token is missing or wrong, 403 if its rights do not cover the request or the request
-   *   comes from another site, 429 for a wrong token after too many
-   */
-  check(request: FastifyRequest): Promise<void>
-}
+export type Authentication = ReturnType<typeof openAuthentication>
 
 /**
- * With HTTP_TOKEN, requires it or a token of PostgreSQL, as a bearer or by a session. Without it, accepts only programs and
- * pages of this machine.
+ * Checks every request before its route. With HTTP_TOKEN, requires it or a token of PostgreSQL, as a bearer or by a session.
+ * Without it, there is no lock: only programs and pages of this machine are accepted.
  */
 export function openAuthentication(
   app: FastifyInstance,
   token: string | undefined,
   database: Database,
-): Authentication {
+) {
   app.decorateRequest('by', 'this machine')
   app.decorateRequest('access', null)
-  if (token === undefined) return { lock: null, check: async (request) => checkLocal(request) }
-  const lock = {
+  if (token === undefined)
+    return { lock: null, check: async (request: FastifyRequest) => checkLocal(request) }
+  const lock: Lock = {
     tokens: openTokens(token, database),
     sessions: openSessions(app, token, database),
     countFailure: limitFailures(app),
   }
   return {
     lock,
-    async check(request) {
+    /**
+     * @throws ProblemError 401 if the token is missing or wrong, 403 if its rights do not cover the request or the request
+     *   comes from another site, 429 for a wrong token after too many
+     */
+    async check(request: FastifyRequest): Promise<void> {
       // Only an unknown path has no right.
       const { right = 'read' } = request.routeOptions.config ?? {}
       if (right === 'none') return
