@@ -92,14 +92,14 @@ function heldAction(
   return action<HeldFields>({
     fields: HeldFields,
     async confirm(fields, { database }) {
-      const { listings, people, ...counts } = await countHeld({ database }, choiceOf(fields))
+      const counts = await countHeld({ database }, choiceOf(fields))
+      const { listings, people, responses } = counts
       if (listings === 0) throw new UsageError(HELD_CHANGED)
-      const lacking = describeLacking({ listings, people, ...counts })
       return {
         ...texts,
         words: `${words} ${counted(people, 'person')} ${isAccepted ? 'from' : 'in'} ${counted(listings, 'listing')}`,
-        sentences: [`${await describeHeld(database, fields)}:`, lacking, effect],
-        carries: { listings, people, responses: counts.responses },
+        sentences: [`${await describeHeld(database, fields)}:`, describeLacking(counts), effect],
+        carries: { listings, people, responses },
         back: '/held',
       }
     },
