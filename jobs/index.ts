@@ -3,8 +3,7 @@ import { UsageError } from '../src/base/errors.ts'
 import { OPERATIONS } from '../src/base/operations.ts'
 import { finishIfDone } from '../src/core/run/finish.ts'
 import { readPace } from '../src/core/rate-limit/pace.ts'
-import { planPage } from '../src/core/run/start.ts'
-import { startRun } from '../src/core/run/start.ts'
+import { planPage, startRun } from '../src/core/run/start.ts'
 import { syncBatch } from '../src/core/sync/batch.ts'
 import { CatalogJobSchema } from '../src/schemas/catalog-line.ts'
 import { checked, RunIdSchema } from '../src/schemas/check.ts'
@@ -78,13 +77,9 @@ export const jobs = {
     const requested = checked(CatalogJobSchema, data, 'data')
     const { database } = app.store
     const by = { source: `catalog ${requested.change}`, requestedBy: requested.requestedBy }
-    return requested.change === 'add'
-      ? addToCatalog(database, requested.lines, {
-          ...by,
-          add: requested.add,
-          redaction: readNameRedaction,
-        })
-      : removeFromCatalog(database, requested.lines, by)
+    if (requested.change === 'remove') return removeFromCatalog(database, requested.lines, by)
+    const { lines, add } = requested
+    return addToCatalog(database, lines, { ...by, add, redaction: readNameRedaction })
   },
 
   /** A program reports a change. Delivered twice, it costs one more poll at most. */

@@ -21,13 +21,10 @@ export type ActionOf = (
   load: WithArguments<WithArguments<number>>,
 ) => (...given: unknown[]) => Promise<void>
 
-/** Opens the data of the demo. */
 export const DEMO_OPTION = ['--demo', 'use the data of the demo'] as const
 
-/** A run as an argument. */
 export const RUN_ID = 'ID of a run, or at least its first six digits'
 
-/** The page of a listing. */
 export const CURSOR_OPTION = ['--cursor <cursor>', 'nextCursor of the previous page'] as const
 
 /** Parses a count. */

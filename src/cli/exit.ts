@@ -44,20 +44,15 @@ export function reportError(error: unknown): number {
     note(error.message)
     return EXIT.usage
   }
-  if (error instanceof EnvironmentError) {
-    note(error.message)
-    return EXIT.failed
-  }
-  if (error instanceof CallError && error.kind === 'unreachable') {
-    note(describeUnreachable(error))
-    return EXIT.failed
-  }
-  note(
-    isDebugging()
-      ? stackOf(error)
-      : `${printable(messageOf(error))} (LOG_LEVEL=debug shows the stack.)`,
-  )
+  note(describeError(error))
   return EXIT.failed
+}
+
+function describeError(error: unknown): string {
+  if (error instanceof EnvironmentError) return error.message
+  if (error instanceof CallError && error.kind === 'unreachable') return describeUnreachable(error)
+  if (!isDebugging()) return `${printable(messageOf(error))} (LOG_LEVEL=debug shows the stack.)`
+  return error instanceof Error ? (error.stack ?? messageOf(error)) : String(error)
 }
 
 /** Reports that standard output could not be written. @returns the exit code: that of another error has precedence */
@@ -80,10 +75,6 @@ function reportWrongUse(error: CommanderError): number {
 function messageOf(error: unknown): string {
   if (error instanceof AggregateError && error.message === '') return messageOf(error.errors[0])
   return error instanceof Error ? `${error.name}: ${error.message}` : String(error)
-}
-
-function stackOf(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? messageOf(error)) : String(error)
 }
 
 function isDebugging(): boolean {

@@ -13,7 +13,6 @@ import { ADD_OPTION, addRequestOptions, collect } from './scope-options.ts'
 /**
  * Creates the command line. The code of a command is loaded only when the command is called, so that `--help` responds quickly and
  * `run` makes its first call soon.
- * @param onExitCode receives the exit code of the command
  */
 export function createProgram(onExitCode: (code: number) => void): Command {
   const program = new Command('collab-sync')

@@ -10,7 +10,7 @@ import {
   describeCounts,
   duration,
   NO_WORKER,
-  RUN_COUNTS,
+  RUN_SUBJECTS,
   RUN_TIMES,
   shortId,
 } from '../schemas/format.ts'
@@ -68,7 +68,7 @@ const COUNT_PAINT: Readonly<Record<string, (text: string) => string>> = {
 }
 
 function countsOf(run: Run): (readonly [string, string])[] {
-  return (Object.keys(RUN_COUNTS) as (keyof typeof RUN_COUNTS)[]).map((of) => {
+  return RUN_SUBJECTS.map((of) => {
     const mark = (text: string, name: string) => COUNT_PAINT[name]?.(text) ?? text
     const total = of === 'scopes' ? `${count(scopesDone(run))} of ${count(scopesInAll(run))}: ` : ''
     return [of, total + describeCounts(run, of, mark)]

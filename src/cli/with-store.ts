@@ -13,9 +13,11 @@ import type { Settings } from '../settings/table.ts'
 import { openStore } from '../worker/store.ts'
 import type { Store } from '../worker/store.ts'
 import { setTracing, withSpan } from '../base/trace.ts'
+import { commit, version } from '../base/version.ts'
 import { EXIT } from './exit.ts'
 import { note } from './output.ts'
 import { onSignals, undoneOnSignal } from './signals.ts'
+import type { stopOnSignals } from './signals.ts'
 
 /** How a command opens its store. */
 export interface Command {
@@ -27,7 +29,6 @@ export interface Command {
   readonly migrates?: boolean
   /** Creates an embedded PostgreSQL if there is none. */
   readonly creates?: boolean
-  /** Opens the data of the demo. */
   readonly demo?: boolean | undefined
   /** Wraps the work in a span, if TRACES is set. */
   readonly isTraced?: boolean
@@ -85,8 +86,35 @@ async function withStoreUntil<T>(
   }
 }
 
+/**
+ * Opens PostgreSQL for a process that works until a signal stops it, and logs its start and its end. A new embedded one gets its
+ * tables.
+ * @param options.stop its `started` ends the start: a signal before that ends it without an error
+ */
+export async function withServiceStore(
+  settings: Settings,
+  options: { log: Log; stop: ReturnType<typeof stopOnSignals>; name: string; madeBy?: 'demo' },
+  work: (store: Store) => Promise<void>,
+): Promise<void> {
+  const { log, stop, name: applicationName, ...made } = options
+  await setTracing(settings.traces)
+  let store: Store | null = null
+  try {
+    store = await openStore(settings, { log, applicationName, signal: stop.starting, ...made })
+    log.info({ version: version(), commit: commit(), node: process.version }, 'starting')
+    if (store.isNew) await migrateStore(store, settings)
+    await work(store)
+  } catch (error) {
+    if (!stop.starting.aborted) throw error
+  } finally {
+    await store?.close()
+    stop.forget()
+  }
+  log.info('stopped')
+}
+
 /** Migrates the tables of a store. The code of migrations is loaded only here. */
-export async function migrateStore(
+async function migrateStore(
   { databaseUrl }: Store,
   settings: Settings,
   signal?: AbortSignal,

@@ -39,7 +39,8 @@ import { readFreshness } from './freshness.ts'
 import { giveHint } from './hints.ts'
 import * as listings from './listings.ts'
 import type { Parts } from './parts.ts'
-import { cancelRun, failedOf, readDetails, startOnce, waitForRun, watchRun } from './runs.ts'
+import { readRunDetails } from './run-reports.ts'
+import { cancelRun, failedOf, startOnce, waitForRun, watchRun } from './runs.ts'
 import { pauseCalls, resumeCalls, setPace } from './pace.ts'
 import { readProcesses } from './processes.ts'
 import { readSchedule, removeSchedule, setSchedule } from './schedule.ts'
@@ -108,7 +109,7 @@ export class SharedCollabSync {
   cancelRun = (runId: string): Promise<void> => this.#on((parts) => cancelRun(parts, runId))
   /** Returns null if there is no such run. */
   getRun = (runId: string): Promise<RunDetails | null> =>
-    this.#on((parts) => readDetails(parts.database, runId))
+    this.#on((parts) => readRunDetails(parts.database, runId))
   listRuns = (request?: z.input<typeof RunsRequestSchema>): Promise<Page<Run>> =>
     this.#on(async (parts) => {
       const { items, nextCursor } = await listings.listKeyedRuns(parts, request)

@@ -128,9 +128,8 @@ function describeDecision({ resolution, by, reason, users }: Facts): string {
   const why = reason ? `: ${reason}` : ''
   switch (resolution) {
     case 'accepted':
-      return `${by} accepted the removal of ${person}${why}.`
     case 'refused':
-      return `${by} refused the removal of ${person}${why}.`
+      return `${by} ${resolution} the removal of ${person}${why}.`
     case 'repeated':
       return `The removal of ${person} was applied, because HELD_ACCEPT_AFTER nightly runs returned the same listing.`
     default:
@@ -138,14 +137,8 @@ function describeDecision({ resolution, by, reason, users }: Facts): string {
   }
 }
 
-function describeRejected({
-  reason,
-  isField,
-  goneAt,
-  setAsideAt,
-  setAsideBy,
-  setAsideReason,
-}: Facts): string {
+function describeRejected({ reason, isField, ...facts }: Facts): string {
+  const { goneAt, setAsideAt, setAsideBy, setAsideReason } = facts
   const later = [
     goneAt && `No longer received since ${time(goneAt)}.`,
     setAsideAt && `Set aside by ${setAsideBy} at ${time(setAsideAt)}: ${setAsideReason}.`,
@@ -156,13 +149,12 @@ function describeRejected({
 }
 
 /** How a thing entered or left the catalog. */
-export function describeCatalogChange(event: {
-  change: string
-  importId?: number | null | undefined
-  source?: string | null | undefined
-  by?: string | null | undefined
-}): string {
-  const { change, importId, source, by } = event
+export function describeCatalogChange({
+  change,
+  importId,
+  source,
+  by,
+}: Pick<Facts, 'change' | 'importId' | 'source' | 'by'>): string {
   const did =
     { added: 'Added to the catalog', removed: 'Taken out of the catalog' }[change] ??
     'Taken into the catalog again'

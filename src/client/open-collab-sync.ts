@@ -46,10 +46,9 @@ export async function openCollabSync(
   const { environment, requestedBy } = options
   const by = checked(RequestedBySchema.optional(), requestedBy, 'requestedBy') ?? processUser()
   const need = ['database', 'queue'] as const
-  const settings =
-    environment === undefined
-      ? readSettings(process.env, { need })
-      : readSettings(environment, { need })
+  const settings = environment
+    ? readSettings(environment, { need })
+    : readSettings(process.env, { need })
   const log = createLog(settings.logLevel === 'info' ? 'warn' : settings.logLevel)
   const store = await openStore(settings, { log, applicationName: 'program' })
   try {

@@ -12,21 +12,16 @@ export async function readProcesses(database: Database): Promise<Process[]> {
     workers.list.all(database, { deadAfterS: DEAD_AFTER_S }),
     schedule.read.first(database),
   ])
-  const stored = set && {
-    SYNC_CRON: set.isRemoved ? null : set.cron,
-    SYNC_TZ: set.timeZone,
-  }
+  const stored: Readonly<Record<string, string | null>> = set
+    ? { SYNC_CRON: set.isRemoved ? null : set.cron, SYNC_TZ: set.timeZone }
+    : {}
   return rows.map(({ configuration, ...row }) => {
-    const settings = ((configuration ?? []) as ConfiguredSetting[]).map((setting) =>
-      stored !== undefined && Object.hasOwn(stored, setting.name)
-        ? {
-            ...setting,
-            value: stored[setting.name as keyof typeof stored],
-            origin: 'stored',
-            isHidden: false,
-          }
-        : setting,
-    )
+    const settings = ((configuration ?? []) as ConfiguredSetting[]).map((setting) => {
+      const value = stored[setting.name]
+      return value === undefined
+        ? setting
+        : { ...setting, value, origin: 'stored', isHidden: false }
+    })
     return ProcessSchema.parse({ ...row, settings })
   })
 }

@@ -1,5 +1,6 @@
 import { FailureCauseSchema, FailureSchema, WaitSchema } from '../schemas/run.ts'
 import type { Failure, Run, RunDetails, RunStatus, Wait } from '../schemas/run.ts'
+import { isRunId } from '../schemas/check.ts'
 import { RECORD_CHARACTERS } from '../schemas/waiting.ts'
 import { StoredScopeSchema } from '../schemas/scope.ts'
 import { DEAD_AFTER_S } from '../core/database/claims.ts'
@@ -15,7 +16,7 @@ import { readHeld } from './waiting.ts'
 /** Maximum number of held listings, rejected records, actions and retries. */
 const SHOWN = 10
 
-/** A run with its details; null if there is none. */
+/** A run with its details; null if there is none, also for a text that is no ID of a run. */
 export async function readRunDetails(
   database: Database,
   runId: string,
@@ -58,8 +59,9 @@ export async function readWaits(database: Database, runId: string | null): Promi
   return waits.map((wait) => WaitSchema.parse(wait))
 }
 
-/** A run; null if there is none. */
+/** A run; null if there is none, also for a text that is no ID of a run. */
 export async function readRun(database: Database, runId: string): Promise<Run | null> {
+  if (!isRunId(runId)) return null
   const [run] = await readRuns(database, [runId], 1)
   return run ?? null
 }

@@ -5,7 +5,6 @@ import type { Database } from '../core/database/pool.ts'
 import { readRun, readRunDetails } from './run-reports.ts'
 import { codeOf, explainingLoss, isConnectionLost } from '../core/database/connection-errors.ts'
 import * as runs from '../core/database/statements/runs.ts'
-import { isRunId } from '../schemas/check.ts'
 import type { RequestedRun, Run, RunDetails } from '../schemas/run.ts'
 import { duration } from '../schemas/format.ts'
 import { EnvironmentError, UsageError } from '../base/errors.ts'
@@ -213,17 +212,12 @@ async function sleepUnlessAborted(ms: number, signal: AbortSignal | undefined): 
 
 /** Reads a run. @throws UsageError if there is none */
 export async function requireRun(database: Database, runId: string): Promise<Run> {
-  return (isRunId(runId) ? await readRun(database, runId) : null) ?? thereIsNone(runId)
-}
-
-/** Reads a run with its details; null if there is none. */
-export async function readDetails(database: Database, runId: string): Promise<RunDetails | null> {
-  return isRunId(runId) ? readRunDetails(database, runId) : null
+  return (await readRun(database, runId)) ?? thereIsNone(runId)
 }
 
 /** Reads a run with its details. @throws UsageError if there is none */
 export async function requireRunDetails(database: Database, runId: string): Promise<RunDetails> {
-  return (await readDetails(database, runId)) ?? thereIsNone(runId)
+  return (await readRunDetails(database, runId)) ?? thereIsNone(runId)
 }
 
 function thereIsNone(runId: string): never {

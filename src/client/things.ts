@@ -25,7 +25,6 @@ import { readSchedule } from './schedule.ts'
 type Scope = RowOf<typeof things.scope>
 type Request = z.output<typeof ThingRequestSchema>
 
-/** Entries per page. */
 const LIMIT_DEFAULT = 20
 
 /** Reads what is stored about a thing; null if nothing is. @throws UsageError for IDs that name no thing */
@@ -79,7 +78,7 @@ async function readThing(
       isStale: scope.isStale,
       failingRunId: scope.failingSince === null ? null : scope.failingRunId,
       sentence: describeCheck(scope, runId),
-      failing: describeFailing(scope),
+      failing: scope.failingSince && `Every fetch since ${time(scope.failingSince)} has failed.`,
       next: await describeNext(database, settings, scope),
     },
     life:
@@ -172,15 +171,11 @@ function whyComment(row: RowOf<typeof things.comment>, scope: Scope, runId: stri
       at: row.deletedAt,
       runId: row.deletedRunId,
     }
-  const seen = 'The last good response for its annotation contained it.'
-  return scope.inCatalog
-    ? { state: 'here', sentence: seen, at: scope.checkedAt, runId }
-    : {
-        state: 'not_in_catalog',
-        sentence: `${seen} Its annotation is not in the catalog, so it is not fetched any more.`,
-        at: scope.checkedAt,
-        runId,
-      }
+  const sentence = 'The last good response for its annotation contained it.'
+  const seen = { at: scope.checkedAt, runId }
+  if (scope.inCatalog) return { state: 'here', sentence, ...seen }
+  const more = ' Its annotation is not in the catalog, so it is not fetched any more.'
+  return { state: 'not_in_catalog', sentence: sentence + more, ...seen }
 }
 
 function whyUser(row: RowOf<typeof things.user>, scope: Scope, removal: Thing['removal']): Why {
@@ -242,23 +237,18 @@ async function whyInCatalog(database: Database, kind: ThingKind, scope: Scope): 
     event === undefined
       ? 'How it came into the catalog, or left it, is no longer kept.'
       : `${describeCatalogChange({ ...event, by: event.requestedBy })} That was at ${time(event.at)}.`
-  const state = scope.inCatalog ? 'here' : 'not_in_catalog'
-  const more = scope.inCatalog || scope.active ? '' : ' It is not fetched any more; its rows stay.'
-  const parents =
-    scope.active && !scope.inCatalog
-      ? ' Its parent is not in the catalog, so it is not fetched.'
-      : ''
-  return { state, sentence: `${how}${more}${parents}`, at: event?.at ?? null, runId: null }
+  const noticed = { at: event?.at ?? null, runId: null }
+  if (scope.inCatalog) return { state: 'here', sentence: how, ...noticed }
+  const why = scope.active
+    ? 'Its parent is not in the catalog, so it is not fetched.'
+    : 'It is not fetched any more; its rows stay.'
+  return { state: 'not_in_catalog', sentence: `${how} ${why}`, ...noticed }
 }
 
 function describeCheck({ checkedAt }: Scope, runId: string | null): string {
   if (checkedAt === null) return 'It has never been fetched successfully.'
   const by = runId === null ? ', by continuous refresh or by a run that is no longer kept' : ''
   return `The last good fetch began at ${time(checkedAt)}${by}.`
-}
-
-function describeFailing({ failingSince }: Scope): string | null {
-  return failingSince && `Every fetch since ${time(failingSince)} has failed.`
 }
 
 async function describeNext(

@@ -36,23 +36,11 @@ export async function readHeld(
   return { ...counts, first: counts.listings > 0 ? await held.list.all(database, first) : [] }
 }
 
-export interface HeldUsers {
-  /** Users that the response lacked. */
-  readonly missing: SomeUsers
-  /** Users that the response contained. */
-  readonly staying: SomeUsers
-}
-
-export interface SomeUsers {
-  readonly inAll: number
-  /** Number of users after the first ones. */
-  readonly more: number
-  readonly first: readonly { readonly userId: string; readonly name: string | null }[]
-}
+/** Users that the response lacked, and users that it contained. */
+export type HeldUsers = Readonly<Record<'missing' | 'staying', ReturnType<typeof someUsers>>>
 
 /**
  * Reads the users of held listings.
- * @param limit of missing and of staying users
  * @param after the last users of the previous page
  * @returns by `heldId`
  */
@@ -67,20 +55,16 @@ export async function readHeldUsers(
   return new Map(
     heldIds.map((heldId) => {
       const ofListing = rows.filter((row) => row.heldId === heldId)
-      return [
-        heldId,
-        {
-          missing: someUsers(ofListing.filter((row) => row.isMissing)),
-          staying: someUsers(ofListing.filter((row) => !row.isMissing)),
-        },
-      ]
+      const missing = someUsers(ofListing.filter((row) => row.isMissing))
+      return [heldId, { missing, staying: someUsers(ofListing.filter((row) => !row.isMissing)) }]
     }),
   )
 }
 
-function someUsers(rows: readonly RowOf<typeof pages.heldUsers>[]): SomeUsers {
+function someUsers(rows: readonly RowOf<typeof pages.heldUsers>[]) {
   return {
     inAll: rows[0]?.inAll ?? 0,
+    /** Number of users after the first ones. */
     more: (rows[0]?.fromHere ?? 0) - rows.length,
     first: rows.map(({ userId, name }) => ({ userId, name })),
   }

@@ -24,13 +24,12 @@ export interface Comment {
   [unknown: string]: unknown
 }
 
-/** Parameters of generated comments. */
 export interface CommentsPlan extends PeoplePlan {
   /** The newest instant of generated data, epoch milliseconds. */
   nowMs: number
   commentsPerAnnotation: number
   skew: boolean
-  /** Default: false. */
+  /** True: comments have more of the fields that docs/SERVICE.md does not name (docs/MORE_FIELDS.md). */
   moreFields?: boolean
 }
 
@@ -89,7 +88,7 @@ export function writtenText(random: Random): string {
 
 /** The HTML body that goes with a plain-text body. */
 export function htmlOf(text: string): string {
-  return `<p>${/[&<>"]/.test(text) ? escapeHtml(text) : text}</p>`
+  return `<p>${text.replace(/[&<>"]/g, (character) => `&${ENTITIES[character]};`)}</p>`
 }
 
 function generatedComment(random: Random, atMs: number, index: number): Comment {
@@ -143,10 +142,4 @@ function commentCount(
   return Math.min(Math.round(-Math.log(1 - draw) * mean * 1.09), mean * 8)
 }
 
-function escapeHtml(text: string): string {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;')
-}
+const ENTITIES: Readonly<Record<string, string>> = { '&': 'amp', '<': 'lt', '>': 'gt', '"': 'quot' }

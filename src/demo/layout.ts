@@ -1,6 +1,6 @@
-import type { Comment, Spot } from './comments.ts'
+import type { Comment, CommentsPlan, Spot } from './comments.ts'
 import { idOf } from './identifiers.ts'
-import type { Names, Noun } from './identifiers.ts'
+import type { Noun } from './identifiers.ts'
 import {
   generatedDocumentUserIds,
   generatedGroupMemberIds,
@@ -9,22 +9,15 @@ import {
 } from './people.ts'
 import type { User } from './people.ts'
 
-export interface WorldOptions {
-  seed: number
+export interface WorldOptions extends Omit<CommentsPlan, 'nowMs' | 'skew'> {
   organizations: number
   documentsPerOrganization: number
   annotationsPerDocument: number
-  commentsPerAnnotation: number
-  usersPerOrganization: number
   groupsPerOrganization: number
   /** Comments are from the 90 days before it. Default: a fixed day. */
   now?: Date
   /** True (default): the numbers above are means. False: each parent has exactly that many. */
   skew?: boolean
-  /** Default: any. */
-  names?: Names
-  /** True: comments have more of the fields that docs/SERVICE.md does not name (docs/MORE_FIELDS.md). */
-  moreFields?: boolean
 }
 
 /** The full name of an annotation. */

@@ -1,9 +1,10 @@
 import * as z from 'zod'
+import { OPERATIONS } from '../base/operations.ts'
 import type { Operation } from '../base/operations.ts'
 import type { World } from './world.ts'
 
 /** What the stand-in knows of an operation. */
-export interface StandInOperation {
+interface StandInOperation {
   /** The filter of a call, as docs/SERVICE.md documents it. */
   readonly data: z.ZodType
   /** The text that the service was observed to send (docs/SERVICE.md, Requests). */
@@ -70,3 +71,46 @@ export const STAND_IN_OPERATIONS = {
     records: commentsOf,
   },
 } satisfies Readonly<Record<Operation, StandInOperation>>
+
+/** A call as docs/SERVICE.md documents it. `body` is as received. */
+export type StandInRequest<O extends Operation = Operation> = {
+  [Each in O]: {
+    operation: Each
+    data: z.output<(typeof STAND_IN_OPERATIONS)[Each]['data']>
+    body: string
+  }
+}[O]
+
+/** Reads a request body. @returns the request, or a sentence that says how it violates docs/SERVICE.md */
+export function readRequest(operation: Operation, body: string): StandInRequest | string {
+  let json: unknown
+  try {
+    json = JSON.parse(body)
+  } catch {
+    return 'the body is not JSON'
+  }
+  const { success, data, error } = z
+    .strictObject({ data: STAND_IN_OPERATIONS[operation].data })
+    .safeParse(json)
+  return success ? ({ operation, ...data, body } as StandInRequest) : z.prettifyError(error)
+}
+
+/** JSON texts of the items of `result.data`; undefined if the organization, document or annotation is unknown. */
+export function itemsOf(world: World, { operation, data }: StandInRequest): string[] | undefined {
+  const { records }: StandInOperation = STAND_IN_OPERATIONS[operation]
+  return records(world, data)?.map((record) => JSON.stringify(record))
+}
+
+/** A success body around items that are JSON texts. */
+export function successBody(operation: Operation, items: readonly string[]): string {
+  return `{"result":{"status":"success","message":"${STAND_IN_OPERATIONS[operation].message}","data":[${items.join(',')}]}}`
+}
+
+/**
+ * A failure body. docs/SERVICE.md shows its shape and message for Get Users only; the same shape
+ * for Get Comments is our guess.
+ */
+export function errorBody(operation: Operation, status: string): string {
+  const message = `Error retrieving ${OPERATIONS[operation].record}(s).`
+  return JSON.stringify({ error: { message, status } })
+}

@@ -11,11 +11,9 @@ export interface User {
   [unknown: string]: unknown
 }
 
-/** Parameters of generated people. */
 export interface PeoplePlan {
   seed: number
   usersPerOrganization: number
-  /** Default: any. */
   names?: Names
 }
 

@@ -30,7 +30,6 @@ export class Random {
     return Math.floor(this.next() * limit)
   }
 
-  /** One element of a list that is not empty. */
   pick<T>(list: readonly T[]): T {
     return list[this.below(list.length)] as T
   }

@@ -1,12 +1,12 @@
+import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { OPERATION_NAMES, OPERATIONS } from '../base/operations.ts'
 import type { Operation } from '../base/operations.ts'
-import { errorBody, itemsOf, successBody } from './responses.ts'
-import { readRequest } from './requests.ts'
-import type { StandInRequest } from './requests.ts'
+import { errorBody, itemsOf, readRequest, successBody } from './operations.ts'
+import type { StandInRequest } from './operations.ts'
 import type { World } from './world.ts'
 
 /** A running stand-in. Properties that are not readonly may be changed while it runs. */
@@ -75,10 +75,7 @@ export async function startStandIn({
   })
   // Longer than any pause of a client, so that a kept connection is not closed under a call.
   server.keepAliveTimeout = 120_000
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', resolve)
-  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
   const { port } = server.address() as AddressInfo
   const standIn: StandIn = {
     apiKey: 'demo-api-key',
@@ -111,12 +108,6 @@ export function sendJson(
   response.end(body)
 }
 
-interface Refusal {
-  status: number
-  code: string
-  violation: string | null
-}
-
 function readCall(
   standIn: StandIn,
   message: IncomingMessage,
@@ -125,16 +116,16 @@ function readCall(
 ): Call {
   const operation = OPERATION_NAMES.find((each) => OPERATIONS[each].path === message.url)
   const read = requestOrRefusal(standIn, message, operation, body)
-  const [request, refusal] = 'status' in read ? [null, read] : [read, null]
+  const [request, refused] = 'status' in read ? [null, read] : [read, null]
   const items = () => (request === null ? undefined : itemsOf(standIn.world, request))
   const respond = () => {
     const found = items()
     if (request !== null && found !== undefined)
       return sendJson(response, 200, successBody(request.operation, found))
-    const { status, code } = refusal ?? { status: 404, code: 'NOT_FOUND' }
+    const { status, code } = refused ?? { status: 404, code: 'NOT_FOUND' }
     sendJson(response, status, errorBody(operation ?? 'users', code))
   }
-  const violation = refusal?.violation ?? null
+  const violation = refused?.violation ?? null
   return { operation: operation ?? null, request, body, violation, response, items, respond }
 }
 
@@ -143,21 +134,21 @@ function requestOrRefusal(
   { url, method, headers }: IncomingMessage,
   operation: Operation | undefined,
   body: string,
-): StandInRequest | Refusal {
-  if (!operation) return outside(404, 'NOT_FOUND', `the path ${url} is not documented`)
-  if (method !== 'POST') return outside(405, 'INVALID_ARGUMENT', 'the method is not POST')
+): StandInRequest | ReturnType<typeof refusal> {
+  if (!operation) return refusal(404, 'NOT_FOUND', `the path ${url} is not documented`)
+  if (method !== 'POST') return refusal(405, 'INVALID_ARGUMENT', 'the method is not POST')
   const key = headers['x-service-api-key']
   const token = headers['x-service-auth-token']
   if (key === undefined || token === undefined)
-    return outside(401, 'UNAUTHENTICATED', 'a required header is missing')
-  if (key !== apiKey || token !== authToken)
-    return { status: 401, code: 'UNAUTHENTICATED', violation: null }
+    return refusal(401, 'UNAUTHENTICATED', 'a required header is missing')
+  if (key !== apiKey || token !== authToken) return refusal(401, 'UNAUTHENTICATED', null)
   if (!/^application\/json\s*(;|$)/i.test(headers['content-type'] ?? ''))
-    return outside(400, 'INVALID_ARGUMENT', 'Content-Type is not application/json')
+    return refusal(400, 'INVALID_ARGUMENT', 'Content-Type is not application/json')
   const request = readRequest(operation, body)
-  return typeof request === 'string' ? outside(400, 'INVALID_ARGUMENT', request) : request
+  return typeof request === 'string' ? refusal(400, 'INVALID_ARGUMENT', request) : request
 }
 
-function outside(status: number, code: string, violation: string): Refusal {
+/** @param violation null if the call violates nothing */
+function refusal(status: number, code: string, violation: string | null) {
   return { status, code, violation }
 }

@@ -10,11 +10,6 @@ const DEFAULT_NOW = new Date('2025-11-03T12:00:00.000Z')
  * A world for the stand-in to serve, the same for the same options. Comments are computed from the seed when they are
  * requested; only those that were changed are stored. What does not exist is undefined.
  */
-export function createWorld(options: WorldOptions): World {
-  return new World(options)
-}
-
-/** See {@link createWorld}. */
 export class World {
   readonly #options: WorldOptions
   readonly #plan: CommentsPlan

@@ -47,7 +47,7 @@ export async function bullBoard(
     options: { uiConfig: UI },
   })
   scope.addHook('preHandler', async () => {
-    const { queue: problem } = await readiness.check()
+    const { queue: problem } = await readiness()
     if (problem !== null) throw new ProblemError(503, problem, { away: ['queue'] })
     const adapters = Object.values(queue.bull).map((bull) => {
       const adapter = new BullMQAdapter(bull, { readOnlyMode: true })

@@ -43,10 +43,9 @@ async function toProblem(
     return new ProblemError(408, 'The request was not received in time.', {
       headers: { connection: 'close' },
     })
-  const { check } = readiness
-  if (isAway(error) || (isOfTables(error) && (await check()).postgresql !== null)) {
+  if (isAway(error) || (isOfTables(error) && (await readiness()).postgresql !== null)) {
     log.warn({ err: error, path: request.routeOptions.url }, 'http')
-    return awayProblem(error, await check())
+    return awayProblem(error, await readiness())
   }
   const { statusCode: status = 500, message } = (error ?? {}) as Partial<FastifyError>
   if (status < 500) return new ProblemError(status, `${message}.`)

@@ -18,7 +18,7 @@ export async function probes(
   const options = { config: { right: 'none' } } as const
   app.get('/healthz', options, async () => ({ status: 'ok', version: version(), commit: commit() }))
   app.get('/readyz', options, async (_request, reply) => {
-    const { postgresql, queue } = await readiness.check()
+    const { postgresql, queue } = await readiness()
     const isReady = postgresql === null && queue === null
     return reply.code(isReady ? 200 : 503).send({
       status: isReady ? 'ready' : 'not ready',
@@ -32,9 +32,7 @@ export async function probes(
 export type Readiness = Readonly<Record<Part, string | null>>
 
 /** Checks at most once a second, and waits at most two seconds. */
-export interface ReadinessCheck {
-  check(): Promise<Readiness>
-}
+export type ReadinessCheck = () => Promise<Readiness>
 
 const CHECK_MS = 2_000
 const FRESH_MS = 1_000
@@ -48,7 +46,7 @@ export function openReadiness(parts: {
 }): ReadinessCheck {
   const { database, settings, queue, log } = parts
   const postgresql = watched('PostgreSQL', log, [
-    [UNREACHABLE, () => checkDatabase(database)],
+    ['PostgreSQL does not respond, or refuses the connection.', () => checkDatabase(database)],
     [null, () => requireSchema(database, '')],
     [null, () => requireDefinitions(database, settings)],
   ])
@@ -59,15 +57,11 @@ export function openReadiness(parts: {
       () => queue.bull.requests.isPaused(),
     ],
   ])
-  return {
-    async check() {
-      const [first, second] = await Promise.all([postgresql(), queued()])
-      return { postgresql: first, queue: second }
-    },
+  return async () => {
+    const [first, second] = await Promise.all([postgresql(), queued()])
+    return { postgresql: first, queue: second }
   }
 }
-
-const UNREACHABLE = 'PostgreSQL does not respond, or refuses the connection.'
 
 /** The sentence for a failed check; null for the message of its error. */
 type Check = readonly [sentence: string | null, check: () => unknown]

@@ -13,7 +13,6 @@ const FaultSchema = z.object({
   detail: z.string().describe('What is wrong with it.'),
 })
 
-/** A wrong member of a request. */
 export type Fault = z.infer<typeof FaultSchema>
 
 /** A problem document (RFC 9457), the body of every response with a status from 400. */

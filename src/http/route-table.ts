@@ -5,7 +5,6 @@ export interface Route {
   readonly method: string
   /** With parameters, such as `/v1/runs/:runId`. */
   readonly url: string
-  /** The right that a token must have. */
   readonly right: Right | 'none' | undefined
 }
 

@@ -12,7 +12,6 @@ import type { Settings } from '../settings/table.ts'
 import { createServer } from './server.ts'
 import type { HttpParts } from './server.ts'
 
-/** A running HTTP server. */
 export interface RunningHttp {
   /** Its address, such as `http://127.0.0.1:8080`. */
   readonly url: string
@@ -67,12 +66,6 @@ const LISTEN_FAULTS: Record<string, string> = {
   ENOTFOUND: 'there is no such host',
 }
 
-/** A queue that may not be open yet. */
-export interface LateQueue extends JobQueue {
-  /** Waits up to two seconds for it to open. Never rejects. */
-  wait(): Promise<void>
-}
-
 const PAUSE_MS = 2_000
 const WAIT_MS = 2_000
 
@@ -80,7 +73,7 @@ const WAIT_MS = 2_000
  * A queue that opens as soon as Redis or PostgreSQL is available. Until then its functions throw an EnvironmentError. Once
  * open, it reconnects by itself.
  */
-export function openQueueLate(place: QueuePlace, log: Log): LateQueue {
+export function openQueueLate(place: QueuePlace, log: Log): JobQueue & { wait(): Promise<void> } {
   const closing = new AbortController()
   let queue: JobQueue | null = null
   const opening = openWhenThere(place, log, closing.signal).then((opened) => (queue = opened))
@@ -95,6 +88,7 @@ export function openQueueLate(place: QueuePlace, log: Log): LateQueue {
     },
     deliver: async (jobs) => opened().deliver(jobs),
     countPending: async () => opened().countPending(),
+    /** Waits up to two seconds for it to open. Never rejects. */
     async wait() {
       await inTime(opening, WAIT_MS).catch(() => {})
     },

@@ -213,7 +213,7 @@ export const CAUSE_COLUMNS: Columns<FailureReport> = [
   ['examples', ({ examples }) => ({ list: examples.map((ids) => ({ ids })) }), 'id'],
 ]
 
-function causeOf(failed: Parameters<typeof describeFailure>[0] & { errorMessage: string | null }) {
+function causeOf(failed: Pick<Failure, 'httpStatus' | 'errorStatus' | 'errorMessage'>) {
   return { value: describeFailure(failed), note: failed.errorMessage }
 }
 

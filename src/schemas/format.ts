@@ -87,11 +87,10 @@ const RESPONSE_WORDS: Readonly<Record<string, string>> = {
 }
 
 /** How a call failed: `an unreadable response (HTTP 200 body_unreadable)`. */
-export function describeFailure(failed: {
-  httpStatus: number | null
-  errorStatus: string | null
-}): string {
-  const { httpStatus, errorStatus } = failed
+export function describeFailure({
+  httpStatus,
+  errorStatus,
+}: Pick<Failure, 'httpStatus' | 'errorStatus'>): string {
   // The status is that of the calls before.
   if (errorStatus === 'breaker_open' && httpStatus !== null)
     return `${RESPONSE_WORDS[errorStatus]} (${errorStatus}, the last of them HTTP ${httpStatus})`
@@ -191,6 +190,8 @@ export const RUN_COUNTS = {
 
 type RunCounts = typeof RUN_COUNTS
 
+export const RUN_SUBJECTS = Object.keys(RUN_COUNTS) as readonly (keyof RunCounts)[]
+
 /** The times of a run. They are sums over parallel calls and batches, so that they can exceed its duration. */
 export const RUN_TIMES = [
   ['waiting for the service', 'serviceMs'],
@@ -200,15 +201,9 @@ export const RUN_TIMES = [
   ['CPU', 'cpuMs'],
 ] as const
 
-/** The words of a count of `RUN_COUNTS`, in the singular for 1. */
-export function countWords(n: number, words: string): string {
-  return words.replace('(s)', n === 1 ? '' : 's')
-}
-
 /**
  * Describes counts of a run: `270 succeeded, 9 failed`. It omits zeros after the first count, and all zeros of what was
  * checked.
- * @param mark formats a count
  */
 export function describeCounts<Of extends keyof RunCounts>(
   run: Readonly<Record<RunCounts[Of][number][1], number>>,
@@ -218,7 +213,10 @@ export function describeCounts<Of extends keyof RunCounts>(
   const counts: readonly (readonly [string, RunCounts[Of][number][1]])[] = RUN_COUNTS[of]
   const described = counts
     .filter(([, name], place) => (place === 0 && of !== 'checked') || run[name] > 0)
-    .map(([words, name]) => mark(`${count(run[name])} ${countWords(run[name], words)}`, name))
+    .map(([words, name]) => {
+      const noun = words.replace('(s)', run[name] === 1 ? '' : 's')
+      return mark(`${count(run[name])} ${noun}`, name)
+    })
   return described.join(', ') || 'nothing'
 }
 
@@ -299,10 +297,7 @@ export function notesOfChanges(page: Omit<RunChangesPage, 'items' | 'nextCursor'
 }
 
 /** As `describeFailure`, without an error code of the service. */
-export function describeFailureInOurWords(failed: {
-  httpStatus: number | null
-  errorStatus: string | null
-}): string {
+export function describeFailureInOurWords(failed: Parameters<typeof describeFailure>[0]): string {
   return describeFailure(isOurCode(failed.errorStatus) ? failed : { ...failed, errorStatus: null })
 }
 

@@ -13,7 +13,14 @@ import {
   StoredScopeSchema,
 } from './scope.ts'
 
-const RUN_STATUSES = ['queued', 'running', 'succeeded', 'partial', 'failed', 'cancelled'] as const
+export const RUN_STATUSES = [
+  'queued',
+  'running',
+  'succeeded',
+  'partial',
+  'failed',
+  'cancelled',
+] as const
 
 export type RunStatus = (typeof RUN_STATUSES)[number]
 

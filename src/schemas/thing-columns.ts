@@ -1,5 +1,5 @@
 import { personOf } from './columns.ts'
-import type { Columns, Facts, Tone, Value } from './columns.ts'
+import type { Column, Columns, Facts, Tone, Value } from './columns.ts'
 import { counted, inShell, scopePath, shorten, shortId } from './format.ts'
 import { factsOf, KIND_NAMES, ownId, parentOf } from './thing.ts'
 import type { Beneath, Found, LifeEntry, Thing, ThingKind, Written } from './thing.ts'
@@ -81,13 +81,9 @@ export const CONTENTS: Readonly<Record<ThingKind, string>> = {
 }
 
 /** The number of comments of a user, of an annotation, or of what contains annotations. */
-const COMMENT_COUNT: Columns<Beneath>[number] = ['comments', ({ comments }) => comments, 'number']
-const CHECKED: Columns<Beneath>[number] = [
-  'last good check',
-  ({ checkedAt }) => checkedAt,
-  'nowrap',
-]
-const SINCE: Columns<Beneath>[number] = ['member since', ({ since }) => since, 'nowrap']
+const COMMENT_COUNT: Column<Beneath> = ['comments', ({ comments }) => comments, 'number']
+const CHECKED: Column<Beneath> = ['last good check', ({ checkedAt }) => checkedAt, 'nowrap']
+const SINCE: Column<Beneath> = ['member since', ({ since }) => since, 'nowrap']
 
 const OWN_COLUMNS: Readonly<Record<ThingKind, Columns<Beneath>>> = {
   organization: [COMMENT_COUNT, CHECKED],

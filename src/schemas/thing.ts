@@ -4,16 +4,18 @@ import { PageRequestSchema, pageSchema } from './page.ts'
 import { HeldListingSchema } from './waiting.ts'
 
 /** Kinds of things, from the organization down. */
-export const THING_KINDS = [
-  'organization',
-  'userGroup',
-  'document',
-  'annotation',
-  'comment',
-  'user',
-] as const
+export const KIND_NAMES = {
+  organization: 'Organization',
+  userGroup: 'User group',
+  document: 'Document',
+  annotation: 'Annotation',
+  comment: 'Comment',
+  user: 'User',
+} as const
 
-export type ThingKind = (typeof THING_KINDS)[number]
+export type ThingKind = keyof typeof KIND_NAMES
+
+export const THING_KINDS = Object.keys(KIND_NAMES) as [ThingKind, ...ThingKind[]]
 
 const idsShape = {
   organizationId: id,
@@ -304,15 +306,6 @@ export function factsOf({ kind, facts }: Thing): [label: string, value: FactValu
     if (!isEmpty) rows.push([schema.description ?? name, value, name])
   }
   return rows
-}
-
-export const KIND_NAMES: Readonly<Record<ThingKind, string>> = {
-  organization: 'Organization',
-  userGroup: 'User group',
-  document: 'Document',
-  annotation: 'Annotation',
-  comment: 'Comment',
-  user: 'User',
 }
 
 export const SearchRequestSchema = z.strictObject({

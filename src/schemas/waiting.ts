@@ -54,11 +54,13 @@ export const AcceptHeldSchema = z.strictObject({
 
 export const RefuseHeldSchema = AcceptHeldSchema.extend({ reason }).meta({ id: 'RefuseHeld' })
 
+const heldBy = RunIdSchema.nullable().describe(
+  'The run that held them; null if several runs may have.',
+)
+
 export const AcceptedHeldSchema = z
   .object({
-    runId: RunIdSchema.nullable().describe(
-      'The run that held them; null if several runs may have.',
-    ),
+    runId: heldBy,
     accepted: z.number().describe('Listings whose held removals were applied.'),
     removed: z.number().describe('Removed users, each counted once.'),
   })
@@ -68,9 +70,7 @@ export type AcceptedHeld = z.output<typeof AcceptedHeldSchema>
 
 export const RefusedHeldSchema = z
   .object({
-    runId: RunIdSchema.nullable().describe(
-      'The run that held them; null if several runs may have.',
-    ),
+    runId: heldBy,
     refused: z.number().describe('Listings whose held removals were refused.'),
     kept: z.number().describe('Users who stay, each counted once.'),
   })
@@ -113,10 +113,7 @@ const choice = {
 }
 
 export const SetAsideSchema = z
-  .strictObject({
-    ...choice,
-    reason: text.max(1000).describe('The reason; stored with the decision.'),
-  })
+  .strictObject({ ...choice, reason })
   .refine(
     ({ rejectedRecordIds, runId }) => (rejectedRecordIds === undefined) !== (runId === undefined),
     'either rejectedRecordIds or runId must be given',

@@ -1,4 +1,4 @@
-import { itemsOf, successBody } from '../../src/demo/responses.ts'
+import { itemsOf, successBody } from '../../src/demo/operations.ts'
 import { Random } from '../../src/demo/random.ts'
 import type { World } from '../../src/demo/world.ts'
 import type { Filters, Operation } from '../../src/base/operations.ts'

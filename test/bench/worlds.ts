@@ -1,5 +1,4 @@
-import { createWorld } from '../../src/demo/world.ts'
-import type { World } from '../../src/demo/world.ts'
+import { World } from '../../src/demo/world.ts'
 import type { WorldSize } from './stand-in.ts'
 
 /** 4,000 annotations with 10 comments each, in 20 organizations: 4,260 calls. */
@@ -14,7 +13,7 @@ export const FOUR_THOUSAND: WorldSize = {
 
 /** The same world as the stand-in's process serves. */
 export function worldOf(size: WorldSize): World {
-  return createWorld({
+  return new World({
     seed: 1,
     organizations: size.organizations,
     documentsPerOrganization: size.documents,

@@ -1,10 +1,10 @@
 import { afterAll, expect, test } from 'vitest'
 import { OPERATIONS } from '../../src/base/operations.ts'
-import { createWorld } from '../../src/demo/world.ts'
+import { World } from '../../src/demo/world.ts'
 import { call, listed } from '../service/call.ts'
 import { startStandIn } from '../service/stand-in.ts'
 
-const world = createWorld({
+const world = new World({
   seed: 11,
   organizations: 3,
   documentsPerOrganization: 4,

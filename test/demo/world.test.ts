@@ -4,7 +4,7 @@ import { addComment, deleteComment, edit, restoreComment } from '../../src/demo/
 import { idOf } from '../../src/demo/identifiers.ts'
 import type { Noun } from '../../src/demo/identifiers.ts'
 import { randomChanges } from '../../src/demo/random-changes.ts'
-import { createWorld } from '../../src/demo/world.ts'
+import { World } from '../../src/demo/world.ts'
 import { expectedComments, expectedDeletedComments, expectedUsers } from '../service/expected.ts'
 
 const options = {
@@ -20,7 +20,7 @@ const place = { organizationId: 'org-0', documentId: 'doc-0', annotationId: 'ann
 
 test('a world and its random changes are the same for the same seed', () => {
   const all = (seed: number, changes: number) => {
-    const world = createWorld({ ...options, seed })
+    const world = new World({ ...options, seed })
     const kinds = randomChanges(world, { count: 100, seed: changes })
     expect(new Set(kinds).size).toBe(9)
     return JSON.stringify([...expectedComments(world), ...expectedUsers(world)])
@@ -31,7 +31,7 @@ test('a world and its random changes are the same for the same seed', () => {
 })
 
 test('a world has as many documents and annotations as requested, and a catalog line for each', () => {
-  const world = createWorld(options)
+  const world = new World(options)
   const documents = [...world.organizationIds()].map((id) => [...world.documentIds(id)].length)
   expect(Math.max(...documents)).toBeGreaterThan(2 * Math.min(...documents))
   expect(world.totals()).toEqual({ organizations: 5, documents: 45, annotations: 450 })
@@ -41,7 +41,7 @@ test('a world has as many documents and annotations as requested, and a catalog 
 })
 
 test('a world contains what a sync must handle', () => {
-  const world = createWorld(options)
+  const world = new World(options)
   const comments = [...expectedComments(world)]
   const users = [...expectedUsers(world)]
   const lengths = [...places(world)].map((each) => world.comments(each)?.length ?? 0)
@@ -68,12 +68,12 @@ test('a world contains what a sync must handle', () => {
 })
 
 test('plain names and more fields change no text, and no other field', () => {
-  const plain = createWorld({ ...options, names: 'plain', moreFields: true })
+  const plain = new World({ ...options, names: 'plain', moreFields: true })
   const [lines, comments] = [[...catalogLines(plain)], [...expectedComments(plain)]]
   expect(JSON.stringify(lines)).toMatch(/^[\w",:{}[\]-]+$/)
   expect(new Set(lines.map((line) => JSON.stringify(line))).size).toBe(lines.length)
   const texts = (rows: typeof comments) => rows.map(({ comment }) => comment.commentText)
-  expect(texts(comments)).toEqual(texts([...expectedComments(createWorld(options))]))
+  expect(texts(comments)).toEqual(texts([...expectedComments(new World(options))]))
   for (const field of ['mentions', 'reactions', 'attachments', 'readBy', 'isDraft'])
     expect(
       comments.some(({ comment }) => comment[field] !== undefined),
@@ -88,7 +88,7 @@ test('each id belongs to one index, and other ids are unknown', () => {
   const nouns: Noun[] = ['organization', 'document', 'annotation', 'group', 'user', 'guest']
   for (const noun of nouns)
     expect(new Set(Array.from({ length: 200 }, (_, index) => idOf(noun, index))).size).toBe(200)
-  const world = createWorld(options)
+  const world = new World(options)
   expect(world.comments(place)).toBeDefined()
   for (const bad of ['', 'org', 'org-00', 'org-5', 'org--1', 'org-99999999999999999999', '0']) {
     expect(world.users(bad), bad).toBeUndefined()
@@ -100,7 +100,7 @@ test('each id belongs to one index, and other ids are unknown', () => {
 })
 
 test('a comment is edited, deleted and restored with a later lastUpdated, and its id never used again', () => {
-  const world = createWorld(options)
+  const world = new World(options)
   const [old, ...others] = world.comments(place) ?? []
   const id = old!.commentId
   const shown = () => world.comments(place)?.find(({ commentId }) => commentId === id)
@@ -122,7 +122,7 @@ test('a comment is edited, deleted and restored with a later lastUpdated, and it
 })
 
 test('a removed user leaves documents and groups too', () => {
-  const world = createWorld(options)
+  const world = new World(options)
   const [member] = world.documentUsers('org-0', 'doc-0') ?? []
   world.putGroupMembers('org-0', 'group-0', [member!.userId])
   world.dropUser('org-0', member!.userId)

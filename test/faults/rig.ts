@@ -5,8 +5,7 @@ import { catalogLines } from '../../src/demo/catalog.ts'
 import type { WorldOptions } from '../../src/demo/layout.ts'
 import { startStandIn } from '../service/stand-in.ts'
 import type { StandIn, StandInOptions } from '../service/stand-in.ts'
-import { createWorld } from '../../src/demo/world.ts'
-import type { World } from '../../src/demo/world.ts'
+import { World } from '../../src/demo/world.ts'
 import type { Trigger } from '../../src/schemas/run.ts'
 import { parseScope } from '../../src/schemas/scope.ts'
 import { createLog } from '../../src/base/log.ts'
@@ -59,7 +58,7 @@ export async function openRig(
   place: { databaseUrl: string; redisUrl?: string; queuePrefix?: string },
   options: { world?: Partial<WorldOptions>; standIn?: Partial<StandInOptions> } = {},
 ): Promise<Rig> {
-  const world = createWorld({ ...WORLD, ...options.world })
+  const world = new World({ ...WORLD, ...options.world })
   const standIn = await startStandIn({ world, ...options.standIn })
   const pool = openDatabase(place.databaseUrl, { max: 4 })
   const database = { url: place.databaseUrl, pool, drop: async () => {} }

@@ -13,8 +13,7 @@ import { catalogLines } from '../../src/demo/catalog.ts'
 import type { WorldOptions } from '../../src/demo/layout.ts'
 import { startStandIn } from '../service/stand-in.ts'
 import type { StandIn, StandInOptions } from '../service/stand-in.ts'
-import { createWorld } from '../../src/demo/world.ts'
-import type { World } from '../../src/demo/world.ts'
+import { World } from '../../src/demo/world.ts'
 import { parseScope } from '../../src/schemas/scope.ts'
 import { createLog } from '../../src/base/log.ts'
 import { readSettings } from '../../src/settings/settings.ts'
@@ -99,7 +98,7 @@ export async function openLive(
     database?: TestDatabase
   } = {},
 ): Promise<Live> {
-  const world = createWorld({ ...SMALL_WORLD, ...options.world })
+  const world = new World({ ...SMALL_WORLD, ...options.world })
   const standIn = await startStandIn({ world, logCalls: 100_000, ...options.standIn })
   const database = options.database ?? (await createTestDatabase())
   const environment: Record<string, string> = {

@@ -27,7 +27,7 @@ describe.each(QUEUE_KINDS)('Bull Board with the queue on %s', (kind) => {
     await server.register(bullBoard, {
       prefix: '/inside/queues',
       queue: app.queue,
-      readiness: { check: async () => ({ postgresql: null, queue: null }) },
+      readiness: async () => ({ postgresql: null, queue: null }),
     })
   })
   afterEach(async () => {

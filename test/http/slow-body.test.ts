@@ -7,7 +7,7 @@ import { createLog } from '../../src/base/log.ts'
 
 test('a body that does not come is the fault of who sends it, not of PostgreSQL, and ends the connection', async () => {
   const app = Fastify()
-  const readiness = { check: async () => ({ postgresql: null, queue: null }) }
+  const readiness = async () => ({ postgresql: null, queue: null })
   app.setErrorHandler(errorResponses({ readiness, log: createLog('silent') }))
   app.post('/', { handlerTimeout: 50 }, async () => 'taken')
   await app.listen({ port: 0, host: '127.0.0.1' })

@@ -6,8 +6,7 @@ import type { CatalogLine } from '../../src/demo/catalog.ts'
 import { htmlOf } from '../../src/demo/comments.ts'
 import type { Comment } from '../../src/demo/comments.ts'
 import { randomChanges } from '../../src/demo/random-changes.ts'
-import { createWorld } from '../../src/demo/world.ts'
-import type { World } from '../../src/demo/world.ts'
+import { World } from '../../src/demo/world.ts'
 import { importCatalog } from '../../src/features/catalog/import.ts'
 import { listSource } from '../../src/features/catalog/lines.ts'
 import { readNameRedaction } from '../../src/features/privacy/rules.ts'
@@ -115,7 +114,7 @@ function dueTimes(): Date[] {
 }
 
 function demoWorld(now: Date): World {
-  return createWorld({
+  return new World({
     seed: 7,
     organizations: 8,
     documentsPerOrganization: 4,

@@ -1,6 +1,6 @@
 import { OPERATION_NAMES } from '../../src/base/operations.ts'
 import type { Operation } from '../../src/base/operations.ts'
-import type { StandInRequest } from '../../src/demo/requests.ts'
+import type { StandInRequest } from '../../src/demo/operations.ts'
 
 /** One call as the service saw it. */
 export interface LoggedCall {

@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http'
 import type { Operation } from '../../src/base/operations.ts'
 import { Random } from '../../src/demo/random.ts'
-import { errorBody, successBody } from '../../src/demo/responses.ts'
+import { errorBody, successBody } from '../../src/demo/operations.ts'
 import { sendJson } from '../../src/demo/stand-in.ts'
 import { poisonRecords } from './poison.ts'
 import type { PoisonKind } from './poison.ts'
-import type { StandInRequest } from '../../src/demo/requests.ts'
+import type { StandInRequest } from '../../src/demo/operations.ts'
 
 interface FaultContext {
   readonly request: StandInRequest

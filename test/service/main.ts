@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { Command, InvalidArgumentError } from 'commander'
 import { catalogLines, named, places } from '../../src/demo/catalog.ts'
-import { createWorld } from '../../src/demo/world.ts'
+import { World } from '../../src/demo/world.ts'
 import { startControl } from './control.ts'
 import { startStandIn } from './stand-in.ts'
 
@@ -46,7 +46,7 @@ await main(program.opts<Options>())
 
 /** Starts both servers, prints one JSON line with their addresses, and ends on SIGTERM or SIGINT. */
 async function main(options: Options): Promise<void> {
-  const world = createWorld({
+  const world = new World({
     seed: options.seed,
     organizations: options.organizations,
     documentsPerOrganization: options.documents,

@@ -1,4 +1,4 @@
-import { successBody } from '../../src/demo/responses.ts'
+import { successBody } from '../../src/demo/operations.ts'
 import { Random } from '../../src/demo/random.ts'
 import { sendJson, startStandIn as startWellBehaved } from '../../src/demo/stand-in.ts'
 import type {

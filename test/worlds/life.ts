@@ -6,8 +6,7 @@ import type { Place } from '../../src/demo/layout.ts'
 import { generatedGuest, summary } from '../../src/demo/people.ts'
 import type { User } from '../../src/demo/people.ts'
 import { Random } from '../../src/demo/random.ts'
-import { createWorld } from '../../src/demo/world.ts'
-import type { World } from '../../src/demo/world.ts'
+import { World } from '../../src/demo/world.ts'
 import { keyOf } from './log.ts'
 import type { Listing } from './log.ts'
 
@@ -65,7 +64,7 @@ export class Life {
   constructor(seed: number, start: Date) {
     this.#random = new Random(seed)
     this.#options = { ...LAYOUT, seed, now: start }
-    this.world = createWorld(this.#options)
+    this.world = new World(this.#options)
     this.#nowMs = start.getTime() - HISTORY_DAYS * DAY_MS
     this.#settle()
     // Changes before the first check, most of which no check can find.

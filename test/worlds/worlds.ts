@@ -1,6 +1,6 @@
 import type { Scope } from '../../src/schemas/scope.ts'
 import { Random, seedOf } from '../../src/demo/random.ts'
-import type { StandInRequest } from '../../src/demo/requests.ts'
+import type { StandInRequest } from '../../src/demo/operations.ts'
 import type { FaultRule } from '../service/faults.ts'
 import { differences } from './run-question.ts'
 import { Copy } from './copy.ts'

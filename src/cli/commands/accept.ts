@@ -91,23 +91,20 @@ function checkUse(
     throw new UsageError('--reason is missing: it documents the decision.')
 }
 
-const WORDS = {
-  accepted: { does: 'removes', would: 'would remove' },
-  refused: { does: 'keeps', would: 'would keep' },
-} as const
-
 function show(
   held: readonly HeldListing[],
   state: ImportDecision['state'],
   isDryRun = false,
 ): void {
   const say = isDryRun ? print : note
+  const verb = state === 'accepted' ? 'remove' : 'keep'
   say(table(HELD_COLUMNS, held))
   for (const { heldId, usersMissing, firstMissingUserIds } of held) {
     const more = usersMissing - firstMissingUserIds.length
     const names = firstMissingUserIds.map((userId) => JSON.stringify(userId)).join(', ')
-    const what = WORDS[state][isDryRun ? 'would' : 'does']
-    say(`Listing ${heldId} ${what} ${names}${more > 0 ? ` and ${count(more)} more` : ''}`)
+    say(
+      `Listing ${heldId} ${isDryRun ? `would ${verb}` : `${verb}s`} ${names}${more > 0 ? ` and ${count(more)} more` : ''}`,
+    )
   }
 }
 

@@ -13,7 +13,7 @@ import { scopeOf } from '../requested-scope.ts'
 import type { ScopeOptions } from '../scope-options.ts'
 import { withTables } from '../with-store.ts'
 import type { Command } from '../with-store.ts'
-import { KINDS } from './catalog.ts'
+import { changeColumns, KINDS } from './catalog.ts'
 import { processUser } from '../../base/process-user.ts'
 
 type LineOptions = Pick<ScopeOptions, 'organization' | 'document' | 'annotation' | 'group'> & {
@@ -26,9 +26,10 @@ export async function catalogAdd({
   name,
   ...options
 }: LineOptions & { readonly add?: boolean; readonly name?: string }): Promise<number> {
-  if (name !== undefined) checkNamed(options)
+  if (name !== undefined && lineOf(options).annotationId !== undefined)
+    throw new UsageError('--name is of an organization, document or user group.')
   return change({ name: 'catalog add', creates: true }, options, (database, lines, by) =>
-    addToCatalog(database, name === undefined ? lines : lines.map(named(name)), {
+    addToCatalog(database, name === undefined ? lines : lines.map((line) => named(line, name)), {
       ...by,
       add,
       redaction: readNameRedaction,
@@ -36,20 +37,12 @@ export async function catalogAdd({
   )
 }
 
-/** @throws UsageError if the options name several things, or an annotation, which has no name */
-function checkNamed(options: LineOptions): void {
-  if (lineOf(options).annotationId !== undefined)
-    throw new UsageError('--name is of an organization, document or user group.')
-}
-
-function named(name: string): (line: CatalogLine) => CatalogLine {
-  return (line) => {
-    if (line.organizationUserGroupId !== undefined)
-      return { ...line, organizationUserGroupName: name }
-    return line.documentId === undefined
-      ? { ...line, organizationName: name }
-      : { ...line, documentName: name }
-  }
+function named(line: CatalogLine, name: string): CatalogLine {
+  if (line.organizationUserGroupId !== undefined)
+    return { ...line, organizationUserGroupName: name }
+  return line.documentId === undefined
+    ? { ...line, organizationName: name }
+    : { ...line, documentName: name }
 }
 
 /** `collab-sync catalog remove`. */
@@ -67,6 +60,7 @@ export async function catalogShowLine({ json, ...options }: LineOptions): Promis
   })
 }
 
+/** @throws UsageError if the options name several things */
 function lineOf(options: LineOptions): CatalogLine {
   const [line, ...more] = linesOf(scopeOf(options))
   if (line === undefined || more.length > 0)
@@ -89,19 +83,9 @@ async function change(
 }
 
 function describeChanges(changes: CatalogChanges): string {
-  const rows = KINDS.map(([kind, name]) => ({ name, ...changes[kind] })).filter(
-    (each) => each.added + each.reactivated + each.deactivated + each.renamed > 0,
-  )
-  return rows.length === 0 ? 'Nothing to change.' : table(CHANGE_COLUMNS, rows)
+  const changed = KINDS.filter(([kind]) => Object.values(changes[kind]).some((rows) => rows > 0))
+  return changed.length === 0 ? 'Nothing to change.' : table(changeColumns(changes), changed)
 }
-
-const CHANGE_COLUMNS: Columns<CatalogChanges[(typeof KINDS)[number][0]] & { name: string }> = [
-  ['', ({ name }) => name],
-  ['added', ({ added }) => added, 'number'],
-  ['reactivated', ({ reactivated }) => reactivated, 'number'],
-  ['deactivated', ({ deactivated }) => deactivated, 'number'],
-  ['renamed', ({ renamed }) => renamed, 'number'],
-]
 
 /** `collab-sync catalog list`: the contents of a document or an organization, or all organizations. */
 export async function catalogList(options: {
@@ -113,12 +97,7 @@ export async function catalogList(options: {
 }): Promise<number> {
   const { organization: organizationId, document: documentId, limit, cursor, json } = options
   return withTables({ name: 'catalog list' }, async (store) => {
-    const page = await listCatalog(store, {
-      limit,
-      ...(organizationId !== undefined && { organizationId }),
-      ...(documentId !== undefined && { documentId }),
-      ...(cursor !== undefined && { cursor }),
-    })
+    const page = await listCatalog(store, { limit, organizationId, documentId, cursor })
     if (json) return printJson(page)
     print(page.items.length === 0 ? 'No entries.' : table(ENTRY_COLUMNS, page.items))
     if (page.nextCursor !== null) note(`Next page: --cursor ${page.nextCursor}`)

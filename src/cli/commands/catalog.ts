@@ -12,6 +12,7 @@ import type { RowOf } from '../../core/database/statement.ts'
 import * as catalog from '../../core/database/statements/catalog.ts'
 import { UsageError } from '../../base/errors.ts'
 import { count, counted, scopePath } from '../../schemas/format.ts'
+import type { CatalogChanges } from '../../schemas/catalog-line.ts'
 import type { Column, Columns } from '../../schemas/columns.ts'
 import type { PageRequest } from '../../schemas/page.ts'
 import { readPage } from '../../client/listings.ts'
@@ -181,17 +182,18 @@ type Kind = (typeof KINDS)[number]
 
 const HEADS = ['added', 'reactivated', 'deactivated', 'renamed'] as const
 
-function describeImport(source: Pick<CatalogSource, 'name' | 'unit'>, done: Imported): string {
-  const columns: Columns<Kind> = [
-    ['', ([, name]) => name],
-    ...HEADS.map((head): Column<Kind> => [head, ([kind]) => done[kind][head], 'number']),
-    ['now', ([kind]) => done.catalog.active[kind], 'number'],
-  ]
+/** The columns of changed rows by kind. */
+export function changeColumns(changes: CatalogChanges): Columns<Kind> {
   return [
-    `${counted(done.lines, source.unit)} of ${source.name} read.`,
-    '',
-    table(columns, KINDS),
-  ].join('\n')
+    ['', ([, name]) => name],
+    ...HEADS.map((head): Column<Kind> => [head, ([kind]) => changes[kind][head], 'number']),
+  ]
+}
+
+function describeImport(source: Pick<CatalogSource, 'name' | 'unit'>, done: Imported): string {
+  const now: Column<Kind> = ['now', ([kind]) => done.catalog.active[kind], 'number']
+  const read = `${counted(done.lines, source.unit)} of ${source.name} read.`
+  return `${read}\n\n${table([...changeColumns(done), now], KINDS)}`
 }
 
 function sizeColumns({ active, inactive }: CatalogSize): Columns<Kind> {

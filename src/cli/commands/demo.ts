@@ -7,8 +7,7 @@ import { randomChanges } from '../../demo/random-changes.ts'
 import type { ChangeKind } from '../../demo/random-changes.ts'
 import { DEMO_CHANGES, DEMO_WORLD } from '../../demo/demo-world.ts'
 import { startStandIn } from '../../demo/stand-in.ts'
-import { createWorld } from '../../demo/world.ts'
-import type { World } from '../../demo/world.ts'
+import { World } from '../../demo/world.ts'
 import type { RunDetails } from '../../schemas/run.ts'
 import { count, counted } from '../../schemas/format.ts'
 import { readDemoSettings } from '../../settings/demo.ts'
@@ -33,7 +32,7 @@ const LATENCY_JITTER_MS = 20
  * same each time, so that a second demo writes little.
  */
 export async function demo({ json }: { json?: boolean }): Promise<number> {
-  const world = createWorld({
+  const world = new World({
     ...DEMO_WORLD,
     // Times of comments are computed from it. With midnight, two demos of one day serve the same comments.
     now: new Date(new Date().setUTCHours(0, 0, 0, 0)),
@@ -68,7 +67,9 @@ async function show(
 ): Promise<number> {
   const say = json ? () => {} : print
   say(heading('1. Import a catalog: what to sync'))
-  const { lines } = await importDemoCatalog(store, world)
+  const source = listSource('the demo', [...catalogLines(world)].map(named))
+  const how = { prune: false, redaction: readNameRedaction }
+  const { lines } = await importCatalog(store.database, source, how)
   say(`  ${counted(lines, 'line')} imported, as by collab-sync catalog import.`)
 
   say(heading('2. The first run loads everything'))
@@ -103,12 +104,6 @@ async function runOnce(
     workOff(app, request, progressStyle({ json })),
   )
   return requireRunDetails(store.database, runId)
-}
-
-async function importDemoCatalog({ database }: Store, world: World) {
-  const lines = [...catalogLines(world)].map(named)
-  const source = listSource('the demo', lines)
-  return importCatalog(database, source, { prune: false, redaction: readNameRedaction })
 }
 
 function giveUp(run: RunDetails, json: boolean | undefined): number {

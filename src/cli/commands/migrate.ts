@@ -4,8 +4,8 @@ import type { Migrated } from '../../core/database/migrate.ts'
 import type { Derived } from '../../core/database/written.ts'
 import { count, counted } from '../../schemas/format.ts'
 import { migrateQueue } from '../../core/queue/backend.ts'
+import type { QueuePlace } from '../../core/queue/backend.ts'
 import { readSettings } from '../../settings/settings.ts'
-import type { Settings } from '../../settings/table.ts'
 import { openStore } from '../../worker/store.ts'
 import { EXIT } from '../exit.ts'
 import { note, print, printJson, progressNotes } from '../output.ts'
@@ -15,47 +15,41 @@ import { quietLog } from '../with-store.ts'
 /** `collab-sync migrate`: creates or upgrades the tables and the schema of the queue. */
 export async function migrate({ json }: { json?: boolean }): Promise<number> {
   const settings = readSettings(process.env, { need: ['database', 'queue'] })
-  return undoneOnSignal((signal) => migrateAll(settings, signal, json))
+  await undoneOnSignal(async (signal) => {
+    const log = quietLog(settings)
+    const store = await openStore(settings, { log, applicationName: 'migrate', say: note, signal })
+    try {
+      const { databaseUrl, queuePlace } = store
+      const onDerived = progressNotes(describeProgress)
+      const migrated = await migrateTables(databaseUrl, settings, { onDerived, signal })
+      await migrateQueue(queuePlace, signal)
+      if (json) printJson({ ...migrated, queue: queuePlace.kind })
+      else printMigrated(migrated, queuePlace.kind)
+    } finally {
+      await store.close()
+    }
+  })
+  return EXIT.done
 }
 
-async function migrateAll(
-  settings: Settings,
-  signal: AbortSignal,
-  json: boolean | undefined,
-): Promise<number> {
-  const log = quietLog(settings)
-  const store = await openStore(settings, { log, applicationName: 'migrate', say: note, signal })
-  try {
-    const { databaseUrl, queuePlace } = store
-    const onDerived = progressNotes(describeProgress)
-    const migrated = await migrateTables(databaseUrl, settings, { onDerived, signal })
-    await migrateQueue(queuePlace, signal)
-    const queue = queuePlace.kind
-    if (json) {
-      printJson({ ...migrated, queue })
-      return EXIT.done
-    }
-    const { applied, readerRole, derived, privacy, rewritten } = migrated
+function printMigrated(migrated: Migrated, queue: QueuePlace['kind']): void {
+  const { applied, readerRole, derived, privacy, rewritten } = migrated
+  print(
+    applied.length === 0
+      ? 'The tables are up to date.'
+      : `The tables are up to date: ${counted(applied.length, 'migration')} applied (${applied.join(', ')}).`,
+  )
+  if (derived !== null && derived.comments > 0) print(describeDerived(derived))
+  for (const change of privacy) print(describePrivacy(change, rewritten))
+  print(
+    queue === 'redis'
+      ? 'The queue is in Redis and needs no schema.'
+      : 'The queue is in PostgreSQL. Its schema is up to date.',
+  )
+  if (!readerRole.granted)
     print(
-      applied.length === 0
-        ? 'The tables are up to date.'
-        : `The tables are up to date: ${counted(applied.length, 'migration')} applied (${applied.join(', ')}).`,
+      `\nThis role may not create or grant collab_reader, the role that can read only collab and reporting. Ask an administrator to execute:\n\n${readerRole.statements}`,
     )
-    if (derived !== null && derived.comments > 0) print(describeDerived(derived))
-    for (const change of privacy) print(describePrivacy(change, rewritten))
-    print(
-      queue === 'redis'
-        ? 'The queue is in Redis and needs no schema.'
-        : 'The queue is in PostgreSQL. Its schema is up to date.',
-    )
-    if (!readerRole.granted)
-      print(
-        `\nThis role may not create or grant collab_reader, the role that can read only collab and reporting. Ask an administrator to execute:\n\n${readerRole.statements}`,
-      )
-    return EXIT.done
-  } finally {
-    await store.close()
-  }
 }
 
 function describeDerived({ writtenMember, reportTimeZone, comments, changed }: Derived): string {

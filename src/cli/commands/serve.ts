@@ -8,13 +8,10 @@ import { keepNotified } from '../../features/notify/notifier.ts'
 import { onAbort } from '../../base/abort.ts'
 import type { Settings } from '../../settings/table.ts'
 import { reportServe } from '../../worker/process.ts'
-import { openStore } from '../../worker/store.ts'
 import type { Store } from '../../worker/store.ts'
-import { setTracing } from '../../base/trace.ts'
-import { commit, version } from '../../base/version.ts'
 import { EXIT } from '../exit.ts'
 import { onStopDeadline, stopOnSignals } from '../signals.ts'
-import { commandLog, commandSettings, migrateStore } from '../with-store.ts'
+import { commandLog, commandSettings, withServiceStore } from '../with-store.ts'
 
 /**
  * `collab-sync serve`: the HTTP server, until SIGTERM or SIGINT. PostgreSQL and the queue can be unreachable, also at its start:
@@ -33,26 +30,11 @@ export async function serve({ demo }: { demo?: boolean }): Promise<number> {
     log.warn({ signal }, problem)
     return EXIT.done
   })
-  await setTracing(settings.traces)
-  let store: Store | null = null
-  try {
-    store = await openStore(settings, {
-      log,
-      applicationName: 'serve',
-      signal: stop.starting,
-      ...(demo && { madeBy: 'demo' }),
-    })
-    log.info({ version: version(), commit: commit(), node: process.version }, 'starting')
-    if (store.isNew) await migrateStore(store, settings)
+  const opening = { log, stop, name: 'serve', ...(demo && { madeBy: 'demo' as const }) }
+  await withServiceStore(settings, opening, async (store) => {
     stop.started()
     await serveOn(store, settings, log, stop.requested)
-  } catch (error) {
-    if (!stop.starting.aborted) throw error
-  } finally {
-    await store?.close()
-    stop.forget()
-  }
-  log.info('stopped')
+  })
   return EXIT.done
 }
 
@@ -62,7 +44,7 @@ async function serveOn(
   log: Log,
   requested: AbortSignal,
 ): Promise<void> {
-  const stopping = new Promise((resolve) => onAbort(requested, () => resolve(null)))
+  const stopping = new Promise<void>((resolve) => onAbort(requested, resolve))
   const queue = openQueueLate(store.queuePlace, log)
   try {
     await Promise.race([queue.wait(), stopping])

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { jobs } from '../../../jobs/index.ts'
 import { openApp } from '../../worker/app.ts'
 import type { App, AppWatch } from '../../worker/app.ts'
+import { onAbort } from '../../base/abort.ts'
 import { checkDatabase } from '../../core/database/connection-errors.ts'
 import { EnvironmentError, SchemaError } from '../../base/errors.ts'
 import type { Log } from '../../base/log.ts'
@@ -9,15 +10,12 @@ import { misspeltSettings } from '../../settings/near-names.ts'
 import { readSettings } from '../../settings/settings.ts'
 import type { ServiceSettings } from '../../settings/settings.ts'
 import type { Settings } from '../../settings/table.ts'
-import { openStore } from '../../worker/store.ts'
 import type { Store } from '../../worker/store.ts'
 import type { MetricsListener, WorkerMetrics } from '../../worker/telemetry/worker-metrics.ts'
 import { startWorker } from '../../worker/worker.ts'
-import { setTracing } from '../../base/trace.ts'
-import { commit, version } from '../../base/version.ts'
 import { EXIT } from '../exit.ts'
 import { onStopDeadline, stopOnSignals } from '../signals.ts'
-import { commandLog, migrateStore } from '../with-store.ts'
+import { commandLog, withServiceStore } from '../with-store.ts'
 
 /** How long a worker waits for PostgreSQL, Redis and the tables, because machines start in any order. */
 const PATIENCE_MS = 60_000
@@ -43,25 +41,17 @@ export async function worker(): Promise<number> {
     log.warn({ signal, inProgress }, problem)
     return isAbandoned || inProgress.length > 0 ? EXIT.failed : EXIT.done
   })
-  await setTracing(settings.traces)
-  let store: Store | null = null
-  try {
-    store = await openStore(settings, { log, applicationName: 'worker', signal: stop.starting })
-    log.info({ version: version(), commit: commit(), node: process.version }, 'starting')
-    if (store.isNew) await migrateStore(store, settings)
+  await withServiceStore(settings, { log, stop, name: 'worker' }, async (store) => {
     const metrics = await openMetrics(settings)
-    app = await openPatiently(settings, store, log, stop.starting, metrics?.watch)
-    stop.starting.throwIfAborted()
-    stop.started()
-    await work(app, stop.requested, metrics)
-  } catch (error) {
-    if (!stop.starting.aborted) throw error
-  } finally {
-    await app?.close()
-    await store?.close()
-    stop.forget()
-  }
-  log.info('stopped')
+    try {
+      app = await openPatiently(settings, store, log, stop.starting, metrics?.watch)
+      stop.starting.throwIfAborted()
+      stop.started()
+      await work(app, stop.requested, metrics)
+    } finally {
+      await app?.close()
+    }
+  })
   return isAbandoned ? EXIT.failed : EXIT.done
 }
 
@@ -72,8 +62,7 @@ async function work(app: App, stopping: AbortSignal, metrics: WorkerMetrics | nu
     const running = await startWorker(app, jobs, { keepsSchedule: true, ...watching })
     app.log.info({ workerId: app.sync.workerId, queue: app.store.queuePlace.kind }, 'working')
     try {
-      if (!stopping.aborted)
-        await new Promise((resolve) => stopping.addEventListener('abort', resolve))
+      await new Promise<void>((resolve) => onAbort(stopping, resolve))
     } finally {
       await running.stop()
     }

@@ -36,7 +36,7 @@ interface Opened {
 }
 
 /** By the name of the finding of an error. */
-type Checks = Record<string, (opened: Opened) => Promise<Finding | Finding[]>>
+type Checks = Record<string, (opened: Opened) => Promise<Finding | readonly Finding[] | null>>
 
 const BASICS: Checks = {
   tables,
@@ -78,14 +78,14 @@ export async function checkStore(
       } catch (error) {
         if (!isAway(error)) return broken(name, error, patienceMs)
         lost.push({ name, error })
-        return []
+        return null
       }
     })
-    return (await Promise.all(found)).flat()
+    return (await Promise.all(found)).flat().filter((each) => each !== null)
   }
   const basics = await run(BASICS)
   const tablesState = basics.find(({ check }) => check === 'tables')?.state
-  const others = tablesState === 'ok' ? await run(IN_TABLES) : rights(server)
+  const others = await run(tablesState === 'ok' ? IN_TABLES : { rights })
   const [first] = lost
   const names = lost.map(({ name }) => name).join(', ')
   const connection =
@@ -142,15 +142,13 @@ async function tables({ database }: Opened): Promise<Finding> {
   return ok('tables', tables?.sentences ?? 'have this version')
 }
 
-function rights({ role, mayCreateSchemas }: Server): Finding[] {
-  if (mayCreateSchemas) return []
-  return [
-    fail(
-      'rights',
-      `the role ${role} may not create schemas in this database, which migrate needs`,
-      'make the role the owner of the database, or: grant create on database … to the role',
-    ),
-  ]
+async function rights({ server }: Opened): Promise<Finding | null> {
+  if (server.mayCreateSchemas) return null
+  return fail(
+    'rights',
+    `the role ${server.role} may not create schemas in this database, which migrate needs`,
+    'make the role the owner of the database, or: grant create on database … to the role',
+  )
 }
 
 async function clock({ server, store }: Opened): Promise<Finding> {
@@ -175,17 +173,15 @@ const FIRST_VERSION = 15
  * a lookup can miss rows, and a unique index can contain a text twice.
  * @param version of the server, such as `15.4`
  */
-export async function checkCollation(database: Database, version: string): Promise<Finding[]> {
-  if (Number.parseInt(version) < FIRST_VERSION) return []
+export async function checkCollation(database: Database, version: string): Promise<Finding | null> {
+  if (Number.parseInt(version) < FIRST_VERSION) return null
   const { databaseName, madeWith, now, isChanged } = await serverStatements.collation.one(database)
-  if (!isChanged) return []
-  return [
-    warn(
-      'collation',
-      `the indexes of this database were built with version ${madeWith} of its collation, but the server uses version ${now}`,
-      `stop the workers, then in psql: reindex database ${databaseName}; alter database ${databaseName} refresh collation version;`,
-    ),
-  ]
+  if (!isChanged) return null
+  return warn(
+    'collation',
+    `the indexes of this database were built with version ${madeWith} of its collation, but the server uses version ${now}`,
+    `stop the workers, then in psql: reindex database ${databaseName}; alter database ${databaseName} refresh collation version;`,
+  )
 }
 
 /** The definitions that migrate stores, and whether REFRESH_BUDGET is sufficient for FRESHNESS_PROMISE in this catalog. */
@@ -229,23 +225,21 @@ async function openProblems({ database }: Opened): Promise<Finding[]> {
     })
 }
 
-async function fullRun({ database, settings }: Opened): Promise<Finding[]> {
+async function fullRun({ database, settings }: Opened): Promise<Finding | null> {
   const described = await describeFullRun(database, settings)
-  return described === null ? [] : [ok('full run', described)]
+  return described === null ? null : ok('full run', described)
 }
 
 /** Most younger transactions end soon. */
 const HELD_BACK_MS = 5_000
 
-async function heldBackFeed({ database }: Opened): Promise<Finding[]> {
+async function heldBackFeed({ database }: Opened): Promise<Finding | null> {
   const { lines, ...holder } = await readHeldBack(database)
   const { since } = holder
-  if (lines === 0 || (since !== null && Date.now() - since.getTime() < HELD_BACK_MS)) return []
-  return [
-    warn(
-      'feed of changes',
-      `${counted(lines, 'change')} delayed by ${describeHolder(holder)}`,
-      'end that transaction: select pg_terminate_backend(pid), or rollback prepared',
-    ),
-  ]
+  if (lines === 0 || (since !== null && Date.now() - since.getTime() < HELD_BACK_MS)) return null
+  return warn(
+    'feed of changes',
+    `${counted(lines, 'change')} delayed by ${describeHolder(holder)}`,
+    'end that transaction: select pg_terminate_backend(pid), or rollback prepared',
+  )
 }

@@ -13,9 +13,9 @@ import type { Finding } from './finding.ts'
 /** Warns of paths of PRIVACY_EXCLUDE that no record had: they may be misspelt. Nothing is found before records were read. */
 export async function checkExcluded(
   database: Database,
-  { privacyExclude = '' }: { readonly privacyExclude?: string | undefined },
-): Promise<Finding[]> {
-  if (privacyExclude === '') return []
+  { privacyExclude = '' }: Pick<Settings, 'privacyExclude'>,
+): Promise<Finding | null> {
+  if (privacyExclude === '') return null
   const known = await observed.read.all(database)
   const unknown = splitPaths(privacyExclude).filter((text) => {
     const { object, path } = readMemberPath(text) ?? { path: [] }
@@ -27,14 +27,12 @@ export async function checkExcluded(
     )
     return ofObject.length > 0 && !isKnown
   })
-  if (unknown.length === 0) return []
-  return [
-    warn(
-      'excluded fields',
-      `PRIVACY_EXCLUDE has paths that no record had so far: ${unknown.join(' ')}`,
-      'correct PRIVACY_EXCLUDE, then run collab-sync migrate; SELECT object, member FROM reporting.observed_members lists all paths',
-    ),
-  ]
+  if (unknown.length === 0) return null
+  return warn(
+    'excluded fields',
+    `PRIVACY_EXCLUDE has paths that no record had so far: ${unknown.join(' ')}`,
+    'correct PRIVACY_EXCLUDE, then run collab-sync migrate; SELECT object, member FROM reporting.observed_members lists all paths',
+  )
 }
 
 const SAMPLE = 200
@@ -52,10 +50,10 @@ const WRITTEN_SINCE = '2000'
 export async function checkWrittenMember(
   database: Database,
   settings: Pick<Settings, 'commentWrittenMember' | 'privacyRaw' | 'privacyExclude'>,
-): Promise<Finding[]> {
-  if (settings.commentWrittenMember !== undefined || settings.privacyRaw === 'drop') return []
+): Promise<Finding | null> {
+  if (settings.commentWrittenMember !== undefined || settings.privacyRaw === 'drop') return null
   const sample = await comments.sampleFields.all(database, { limit: SAMPLE })
-  if (sample.length < SAMPLE_LEAST) return []
+  if (sample.length < SAMPLE_LEAST) return null
   // Comments that were stored before the exclusion still have these fields.
   const leaveOut = leavingOut(settings.privacyExclude ?? null, 'comment') ?? ((record) => record)
   const found = new Map<string, { times: number; areEarlier: boolean }>()
@@ -70,14 +68,12 @@ export async function checkWrittenMember(
   const paths = [...found]
     .filter(([, { times, areEarlier }]) => areEarlier && times >= NEARLY_ALL * sample.length)
     .map(([path]) => path)
-  if (paths.length === 0) return []
-  return [
-    warn(
-      'written time',
-      `COMMENT_WRITTEN_MEMBER is not set, and ${paths.join(', ')} may contain when a comment was written: nearly all of the newest ${sample.length} comments have a time there that is not after lastUpdated`,
-      `if the field contains that time, add the line ${paths.map((path) => `COMMENT_WRITTEN_MEMBER=${path}`).join(' or ')} to .env for all processes, then run collab-sync migrate`,
-    ),
-  ]
+  if (paths.length === 0) return null
+  return warn(
+    'written time',
+    `COMMENT_WRITTEN_MEMBER is not set, and ${paths.join(', ')} may contain when a comment was written: nearly all of the newest ${sample.length} comments have a time there that is not after lastUpdated`,
+    `if the field contains that time, add the line ${paths.map((path) => `COMMENT_WRITTEN_MEMBER=${path}`).join(' or ')} to .env for all processes, then run collab-sync migrate`,
+  )
 }
 
 /** The times in a comment, by their paths as the setting has them. Those of its people are left out. */

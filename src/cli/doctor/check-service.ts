@@ -19,14 +19,6 @@ const NO_ID = 'collab-sync-doctor-no-such-organization'
 
 type AnyScope = RowOf<typeof catalog.anyScopes>
 
-/** A call that was made. */
-interface Probe {
-  readonly operation: Operation
-  readonly ms: number
-  /** Null if the service accepted the call. */
-  readonly error: CallError | null
-}
-
 /**
  * Makes one harmless call of each operation that has scopes, and explains the responses. A fault that all calls have in common
  * is one finding.
@@ -73,7 +65,7 @@ async function probe(
   settings: Settings & ServiceSettings,
   scopes: readonly AnyScope[],
   timeoutMs: number,
-): Promise<Probe[]> {
+) {
   const collabApi = openCollabApi({
     ...settings,
     sharedRateLimit: NO_RATE_LIMIT,
@@ -83,8 +75,9 @@ async function probe(
     throttledMaxMs: 0,
     concurrency: scopes.length,
   })
-  const call = async ({ operation, ...ids }: AnyScope): Promise<Probe> => {
+  const call = async ({ operation, ...ids }: AnyScope) => {
     const startedAtMs = performance.now()
+    // Null if the service accepted the call.
     const error = await collabApi.get(operation, moduleOf(operation).filterOf(ids)).then(
       () => null,
       (thrown: unknown) => {
@@ -103,7 +96,7 @@ async function probe(
 
 /** @param isEmpty whether the catalog is */
 function judge(
-  { operation, ms, error }: Probe,
+  { operation, ms, error }: Awaited<ReturnType<typeof probe>>[number],
   { collabApiUrl: url, operations }: Settings & ServiceSettings,
   isEmpty: boolean,
 ): Finding {

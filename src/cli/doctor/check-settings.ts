@@ -8,16 +8,11 @@ import type { Settings } from '../../settings/table.ts'
 import { fail, ok, warn } from './finding.ts'
 import type { Finding } from './finding.ts'
 
-export interface CheckedSettings {
-  readonly findings: Finding[]
-  /** With the defaults of wrong settings. Null if `.env` cannot be read. */
-  readonly settings: Settings | null
-  /** Groups with a wrong setting. */
-  readonly wrong: ReadonlySet<SettingGroup>
-}
-
-/** Examines all settings. Each wrong one is one finding. */
-export function checkSettings(environment: Environment): CheckedSettings {
+/**
+ * Examines all settings. Each wrong one is one finding.
+ * @returns also the settings, with the defaults of wrong ones, or null if `.env` cannot be read, and the groups with a wrong one
+ */
+export function checkSettings(environment: Environment) {
   try {
     const need = ['service', 'database', 'queue', 'http'] as const
     const { settings, faults } = examineSettings(environment, { need })
@@ -30,7 +25,7 @@ export function checkSettings(environment: Environment): CheckedSettings {
   } catch (error) {
     if (!(error instanceof UsageError)) throw error
     const findings = [fail('settings', error.message, 'make it a file that this user can read')]
-    return { findings, settings: null, wrong: new Set() }
+    return { findings, settings: null, wrong: new Set<SettingGroup>() }
   }
 }
 

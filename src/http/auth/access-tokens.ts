@@ -29,7 +29,6 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 
 /**
  * Adds a token of 256 random bits.
- * @param by the user who adds it
  * @returns the token; only its hash is stored
  * @throws UsageError for an invalid name, or one that is in use
  */

@@ -20,38 +20,33 @@ declare module 'fastify' {
   }
 }
 
-/** Checks every request before its route. */
-export interface Authentication {
-  /** Null without HTTP_TOKEN. */
-  readonly lock: Lock | null
-  /**
-   * @throws ProblemError 401 if the token is missing or wrong, 403 if its rights do not cover the request or the request
-   *   comes from another site, 429 for a wrong token after too many
-   */
-  check(request: FastifyRequest): Promise<void>
-}
+export type Authentication = ReturnType<typeof openAuthentication>
 
 /**
- * With HTTP_TOKEN, requires it or a token of PostgreSQL, as a bearer or by a session. Without it, accepts only programs and
- * pages of this machine.
- * @param token HTTP_TOKEN
+ * Checks every request before its route. With HTTP_TOKEN, requires it or a token of PostgreSQL, as a bearer or by a session.
+ * Without it, there is no lock: only programs and pages of this machine are accepted.
  */
 export function openAuthentication(
   app: FastifyInstance,
   token: string | undefined,
   database: Database,
-): Authentication {
+) {
   app.decorateRequest('by', 'this machine')
   app.decorateRequest('access', null)
-  if (token === undefined) return { lock: null, check: async (request) => checkLocal(request) }
-  const lock = {
+  if (token === undefined)
+    return { lock: null, check: async (request: FastifyRequest) => checkLocal(request) }
+  const lock: Lock = {
     tokens: openTokens(token, database),
     sessions: openSessions(app, token, database),
     countFailure: limitFailures(app),
   }
   return {
     lock,
-    async check(request) {
+    /**
+     * @throws ProblemError 401 if the token is missing or wrong, 403 if its rights do not cover the request or the request
+     *   comes from another site, 429 for a wrong token after too many
+     */
+    async check(request: FastifyRequest): Promise<void> {
       // Only an unknown path has no right.
       const { right = 'read' } = request.routeOptions.config ?? {}
       if (right === 'none') return
@@ -69,13 +64,10 @@ export function openAuthentication(
 }
 
 function checkLocal(request: FastifyRequest): void {
-  const fault = hostFault(request) ?? (isFromElsewhere(request) ? originFault(request) : null)
+  // Another site may link to the pages, but send no other request.
+  const isMoreThanALink = mayChange(request) || request.headers.origin !== undefined
+  const fault = hostFault(request) ?? (isMoreThanALink ? originFault(request) : null)
   if (fault !== null) throw new ProblemError(403, fault)
-}
-
-/** Another site may link to the pages, but send no other request. */
-function isFromElsewhere(request: FastifyRequest): boolean {
-  return mayChange(request) || request.headers.origin !== undefined
 }
 
 /**
@@ -105,7 +97,7 @@ async function sessionAccess(lock: Lock, request: FastifyRequest): Promise<Acces
   if (access === null || !mayChange(request)) return access
   const fault = originFault(request)
   if (fault !== null) throw new ProblemError(403, fault)
-  if (!hasOrigin(request))
+  if (request.headers.origin === undefined && request.headers['sec-fetch-site'] === undefined)
     throw new ProblemError(403, 'The request has no header that names the page it comes from.')
   return access
 }
@@ -135,24 +127,16 @@ export function originFault(request: FastifyRequest): string | null {
     return 'The request comes from a page of another site.'
   if (origin === undefined) return null
   const from = parsed(origin)?.host
-  return from !== undefined && from === parsed(`${schemeOf(origin)}//${host ?? ''}`)?.host
+  // The default port of the scheme can be omitted on either side.
+  const scheme = origin.startsWith('https:') ? 'https:' : 'http:'
+  return from !== undefined && from === parsed(`${scheme}//${host ?? ''}`)?.host
     ? null
     : 'The request comes from a page of another origin than the one it goes to.'
-}
-
-/** Whether a browser names the origin of a request. */
-function hasOrigin({ headers }: FastifyRequest): boolean {
-  return headers.origin !== undefined || headers['sec-fetch-site'] !== undefined
 }
 
 /** Whether a request may change something (RFC 9110, 9.2.1). */
 function mayChange({ method }: FastifyRequest): boolean {
   return !['GET', 'HEAD', 'OPTIONS'].includes(method)
-}
-
-/** The default port of the scheme can be omitted on either side. */
-function schemeOf(origin: string): string {
-  return origin.startsWith('https:') ? 'https:' : 'http:'
 }
 
 function parsed(address: string): URL | null {

@@ -13,19 +13,11 @@ const CLOCK_SECONDS = 60
 /**
  * The sessions of browsers, in signed cookies. They are not stored, so signing out only removes the cookie from the browser.
  * Both functions throw a ProblemError 503 until the key was read from PostgreSQL once.
- */
-export interface Sessions {
-  /** The ID of the token with which the session of a request began; null without a valid session. */
-  tokenId(request: FastifyRequest): Promise<number | null>
-  /** Starts a session with this token in the browser. */
-  start(request: FastifyRequest, reply: FastifyReply, tokenId: number): Promise<void>
-}
-
-/**
+ *
  * The key that signs cookies is derived from HTTP_TOKEN and the secret of the database. Every `serve` with both accepts them,
  * and another token ends all sessions. Without the secret, a cookie does not allow testing guesses of the token.
  */
-export function openSessions(app: FastifyInstance, token: string, database: Database): Sessions {
+export function openSessions(app: FastifyInstance, token: string, database: Database) {
   let opened: Promise<Signer> | null = null
   const signer = () => (opened ??= open())
   const open = async () => {
@@ -39,7 +31,8 @@ export function openSessions(app: FastifyInstance, token: string, database: Data
     }
   }
   return {
-    async tokenId({ headers }) {
+    /** The ID of the token with which the session of a request began; null without a valid session. */
+    async tokenId({ headers }: FastifyRequest): Promise<number | null> {
       const cookies = app.parseCookie(headers.cookie ?? '')
       const signed = cookies[NAME_OVER_HTTPS] ?? cookies[NAME]
       if (!signed) return null
@@ -48,7 +41,8 @@ export function openSessions(app: FastifyInstance, token: string, database: Data
       const left = expires - Date.now() / 1000
       return left > 0 && left <= SESSION_SECONDS + CLOCK_SECONDS ? tokenId : null
     },
-    async start(request, reply, tokenId) {
+    /** Starts a session with this token in the browser. */
+    async start(request: FastifyRequest, reply: FastifyReply, tokenId: number): Promise<void> {
       const expires = Math.floor(Date.now() / 1000) + SESSION_SECONDS
       const signed = (await signer()).sign(`${expires}.${tokenId}`)
       reply.setCookie(nameFor(request), signed, { ...attributes(request), maxAge: SESSION_SECONDS })

@@ -5,25 +5,9 @@ import type { AccessToken, Right } from './access-tokens.ts'
 import type { Database } from '../../core/database/pool.ts'
 import * as tokens from '../../core/database/statements/tokens.ts'
 import { ProblemError } from '../problem.ts'
-import type { Sessions } from './sessions.ts'
+import type { openSessions } from './sessions.ts'
 
-/** The name and the rights of the token of a request. */
 export type Access = Pick<AccessToken, 'tokenId' | 'name' | 'rights'>
-
-/** The valid tokens. */
-export interface Tokens {
-  /**
-   * Null for an invalid token. Hashes are compared in constant time, so that the duration reveals nothing about a token.
-   * @throws for a token that may be in PostgreSQL while PostgreSQL is unreachable
-   */
-  find(given: string): Promise<Access | null>
-  /** The access of a token that was found before; null if it was removed since. @throws as `find` */
-  current(tokenId: number): Promise<Access | null>
-  /** Reads the tokens again for the next request, after one was added or removed here. */
-  changed(): void
-  /** Whether a bearer is a JWT, which no token of `serve` is, so that it does not count as a failed attempt. */
-  isForeign(bearer: string): boolean
-}
 
 /** HTTP_TOKEN. The IDs in PostgreSQL start at 1. */
 const SETTING: Access = { tokenId: 0, name: 'HTTP_TOKEN', rights: 'admin' }
@@ -33,7 +17,7 @@ const HOUR_MS = 3_600_000
 const JWT = /^eyJ[\w-]+(?:\.[\w-]*){2,4}$/
 
 /** @param token HTTP_TOKEN, which has all rights, also while PostgreSQL is unreachable */
-export function openTokens(token: string, database: Database): Tokens {
+export function openTokens(token: string, database: Database) {
   const expected = hashOf(token)
   let stored: Promise<readonly AccessToken[]> | null = null
   let readAtMs = 0
@@ -57,15 +41,22 @@ export function openTokens(token: string, database: Database): Tokens {
     return access ?? null
   }
   return {
-    changed: () => (stored = null),
-    isForeign: (bearer) => JWT.test(bearer) && !JWT.test(token),
-    async find(given) {
+    /** Reads the tokens again for the next request, after one was added or removed here. */
+    changed: () => void (stored = null),
+    /** Whether a bearer is a JWT, which no token of `serve` is, so that it does not count as a failed attempt. */
+    isForeign: (bearer: string) => JWT.test(bearer) && !JWT.test(token),
+    /**
+     * Null for an invalid token. Hashes are compared in constant time, so that the duration reveals nothing about a token.
+     * @throws for a token that may be in PostgreSQL while PostgreSQL is unreachable
+     */
+    async find(given: string): Promise<Access | null> {
       const hash = hashOf(given)
       if (timingSafeEqual(hash, expected)) return SETTING
       if (!given.startsWith(TOKEN_PREFIX)) return null
       return noteUse((await read()).find(({ tokenHash }) => timingSafeEqual(tokenHash, hash)))
     },
-    async current(tokenId) {
+    /** The access of a token that was found before; null if it was removed since. @throws as `find` */
+    async current(tokenId: number): Promise<Access | null> {
       if (tokenId === SETTING.tokenId) return SETTING
       return noteUse((await read()).find((each) => each.tokenId === tokenId))
     },
@@ -84,8 +75,8 @@ export function bearerOf(authorization: string | undefined): string | null {
 
 /** Checks tokens and sessions, and limits failed attempts. */
 export interface Lock {
-  readonly tokens: Tokens
-  readonly sessions: Sessions
+  readonly tokens: ReturnType<typeof openTokens>
+  readonly sessions: ReturnType<typeof openSessions>
   /**
    * Counts a failed attempt for the address of the request.
    * @throws ProblemError 429 after too many

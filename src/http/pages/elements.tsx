@@ -26,21 +26,17 @@ export function Sign({ tone }: { tone: Tone }) {
 }
 
 /** A time as in sentences. */
-export function Time({ at }: { at: Date }) {
+export function Time({ at, show = time }: { at: Date; show?: (at: Date) => string }) {
   return (
     <time dateTime={at.toISOString()} title={at.toISOString()}>
-      {time(at)}
+      {show(at)}
     </time>
   )
 }
 
 /** How long ago a time was, or in how long it will be. */
 export function Ago({ at }: { at: Date }) {
-  return (
-    <time dateTime={at.toISOString()} title={at.toISOString()}>
-      {ago(at)}
-    </time>
-  )
+  return <Time at={at} show={ago} />
 }
 
 /** A sentence of collab-sync, with the text between backquotes as code. */
@@ -56,20 +52,15 @@ export function Sentence({ of }: { of: string }) {
 
 interface CardProps {
   readonly title: string
-  /** Shown beside the heading. */
-  readonly beside?: ComponentChildren
   readonly id?: string
   readonly children: ComponentChildren
 }
 
 /** A part of a page, under a heading of its own. */
-export function Card({ title, beside, id, children }: CardProps) {
+export function Card({ title, id, children }: CardProps) {
   return (
     <section class="card" id={id}>
-      <div class="head">
-        <h2>{title}</h2>
-        {beside}
-      </div>
+      <h2>{title}</h2>
       {children}
     </section>
   )

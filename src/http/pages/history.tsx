@@ -1,13 +1,13 @@
 import type { FastifyInstance } from 'fastify'
 import { ACTION_COLUMNS } from '../../schemas/columns.ts'
 import { sendPage } from './layout.tsx'
-import { CursorQuery, readFields } from './page-context.ts'
+import { CursorQuery, READ, readFields } from './page-context.ts'
 import type { PageContext } from './page-context.ts'
 import { Pager, Table } from './tables.tsx'
 
 /** `/history`: the actions of users and programs, newest first. */
 export function historyRoutes(app: FastifyInstance, { collabSync }: PageContext): void {
-  app.get('/history', { config: { right: 'read' } }, async (request, reply) => {
+  app.get('/history', READ, async (request, reply) => {
     const { cursor } = readFields(CursorQuery, request.query)
     const { items, nextCursor } = await collabSync.listActions({ cursor })
     return sendPage(

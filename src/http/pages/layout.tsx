@@ -28,9 +28,7 @@ export interface Frame {
   readonly title: string
   /** Its part of the navigation; null for none. */
   readonly part: Part | null
-  /** An optional script. */
   readonly script?: string
-  /** Shown beside the title, such as a status. */
   readonly beside?: ComponentChildren
   /** Notices that are no longer true. */
   readonly pastNotices?: readonly NoticeName[]

@@ -5,6 +5,7 @@ import type { Columns } from '../../schemas/columns.ts'
 import { counted } from '../../schemas/format.ts'
 import { ForOperators } from './elements.tsx'
 import { sendPage } from './layout.tsx'
+import { READ } from './page-context.ts'
 import type { PageContext } from './page-context.ts'
 import { Table } from './tables.tsx'
 
@@ -85,9 +86,7 @@ export function notificationRoutes(
     )
   }
 
-  app.get('/notifications', { config: { right: 'read' } }, async (_request, reply) =>
-    sendReceivers(reply),
-  )
+  app.get('/notifications', READ, async (_request, reply) => sendReceivers(reply))
 
   // Without a redirect, so that the page shows the responses of the receivers.
   app.post('/notifications/test', { config: { right: 'operate' } }, async (_request, reply) =>

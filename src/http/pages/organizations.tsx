@@ -3,14 +3,14 @@ import type { OrganizationFreshness } from '../../schemas/freshness.ts'
 import type { Column, Value } from '../../schemas/columns.ts'
 import { ActionButton } from './elements.tsx'
 import { sendPage } from './layout.tsx'
-import { CursorQuery, readFields } from './page-context.ts'
+import { CursorQuery, READ, readFields } from './page-context.ts'
 import type { PageContext } from './page-context.ts'
 import { Pager, Table } from './tables.tsx'
 import type { Content } from './values.tsx'
 
 /** `/organizations`: their freshness and failures, with a button that syncs one. */
 export function organizationRoutes(app: FastifyInstance, { collabSync }: PageContext): void {
-  app.get('/organizations', { config: { right: 'read' } }, async (request, reply) => {
+  app.get('/organizations', READ, async (request, reply) => {
     const { cursor } = readFields(CursorQuery, request.query)
     const { items, nextCursor } = await collabSync.listOrganizations({ cursor })
     return sendPage(

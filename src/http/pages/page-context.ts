@@ -5,13 +5,15 @@ import { CURSOR_CHARACTERS_MAX } from '../../schemas/page.ts'
 import { UsageError } from '../../base/errors.ts'
 import type { Settings } from '../../settings/table.ts'
 
-/** What the pages use. */
 export interface PageContext {
   readonly collabSync: SharedCollabSync
   /** For queries that only the pages need. */
   readonly database: Database
   readonly settings: Settings
 }
+
+/** The options of a page that every token may open. */
+export const READ = { config: { right: 'read' } } as const
 
 /**
  * Reads the fields of an address or a form. Empty and unknown fields are ignored.

@@ -7,6 +7,7 @@ import type { Actions } from './actions/actions.ts'
 import { ActionButton, Card, ForOperators } from './elements.tsx'
 import { sendPage } from './layout.tsx'
 import { pathWithNotice } from './notices.ts'
+import { READ } from './page-context.ts'
 import type { PageContext } from './page-context.ts'
 import { Facts } from './values.tsx'
 import { factsOfSchedule } from '../../schemas/columns.ts'
@@ -16,7 +17,7 @@ import type { NightlySchedule } from '../../schemas/schedule.ts'
 
 /** `/schedule`: when the nightly run starts, and who set it. */
 export function scheduleRoutes(app: FastifyInstance, { collabSync }: PageContext): void {
-  app.get('/schedule', { config: { right: 'read' } }, async (_request, reply) => {
+  app.get('/schedule', READ, async (_request, reply) => {
     const schedule = await collabSync.getSchedule()
     return sendPage(
       reply,

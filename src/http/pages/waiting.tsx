@@ -13,7 +13,7 @@ import { ProblemError } from '../problem.ts'
 import { ActionButton, Card, pathWith, Time } from './elements.tsx'
 import type { Fields } from './elements.tsx'
 import { sendPage } from './layout.tsx'
-import { optionalText, readFields } from './page-context.ts'
+import { optionalText, READ, readFields } from './page-context.ts'
 import type { PageContext } from './page-context.ts'
 import { REJECTED_COLUMNS } from '../../schemas/columns.ts'
 import type { Column } from '../../schemas/columns.ts'
@@ -28,8 +28,6 @@ const LISTINGS_OF_ORGANIZATION = 3
 const RECORDS_A_PAGE = 10
 const USERS_SHOWN = 8
 const USERS_A_PAGE = 100
-
-const READ = { config: { right: 'read' } } as const
 
 const HeldId = z.coerce.number(CURSOR_FAULT).int(CURSOR_FAULT).positive(CURSOR_FAULT)
 

@@ -7,12 +7,13 @@ import {
 } from '../../schemas/process.ts'
 import { Card } from './elements.tsx'
 import { sendPage } from './layout.tsx'
+import { READ } from './page-context.ts'
 import type { PageContext } from './page-context.ts'
 import { Table } from './tables.tsx'
 
 /** `/workers`: the live processes, and the settings with which they started. */
 export function workerRoutes(app: FastifyInstance, { collabSync }: PageContext): void {
-  app.get('/workers', { config: { right: 'read' } }, async (_request, reply) => {
+  app.get('/workers', READ, async (_request, reply) => {
     const { items } = await collabSync.listWorkers()
     const versions = mixedVersions(items)
     return sendPage(

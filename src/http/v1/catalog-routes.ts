@@ -26,37 +26,31 @@ export const LISTED = [
 
 /** Adds to the catalog, and removes from it. */
 export function catalogRoutes(app: V1App, { collabSync }: V1Options): void {
-  app.post(
-    '/catalog',
-    operation('operate', {
-      id: 'addToCatalog',
-      summary: 'Add entries to the catalog, all or none',
-      description: 'Later runs fetch them. Adding an entry twice changes nothing.',
-      body: NewLinesSchema,
-      response: CatalogChangesSchema,
-      problems: [422],
-    }),
-    async ({ by, body }, reply) =>
-      reply.send(await collabSync.as(by).addToCatalog(body).catch(refused(422))),
+  const addToCatalog = operation('operate', 'addToCatalog', {
+    summary: 'Add entries to the catalog, all or none',
+    description: 'Later runs fetch them. Adding an entry twice changes nothing.',
+    body: NewLinesSchema,
+    response: CatalogChangesSchema,
+    problems: [422],
+  })
+  app.post('/catalog', addToCatalog, async ({ by, body }) =>
+    collabSync.as(by).addToCatalog(body).catch(refused(422)),
   )
-  for (const [kind, path, params] of LISTED)
-    app.delete(
-      `/catalog${path}`,
-      operation('operate', {
-        id: operationId('remove', kind),
-        summary: 'Remove an entry, and the entries beneath it, from the catalog',
-        description:
-          'Later runs do not fetch it. Its rows stay. Removing an entry twice changes nothing.',
-        params,
-        response: CatalogChangesSchema,
-        problems: [404],
-      }),
-      async (request, reply) =>
-        reply.send(
-          await collabSync
-            .as(request.by)
-            .removeFromCatalog({ lines: [request.params] })
-            .catch(refused(404)),
-        ),
+
+  for (const [kind, path, params] of LISTED) {
+    const remove = operation('operate', operationId('remove', kind), {
+      summary: 'Remove an entry, and the entries beneath it, from the catalog',
+      description:
+        'Later runs do not fetch it. Its rows stay. Removing an entry twice changes nothing.',
+      params,
+      response: CatalogChangesSchema,
+      problems: [404],
+    })
+    app.delete(`/catalog${path}`, remove, async ({ by, params: line }) =>
+      collabSync
+        .as(by)
+        .removeFromCatalog({ lines: [line] })
+        .catch(refused(404)),
     )
+  }
 }

@@ -109,9 +109,9 @@ function list<Query extends PageRequest>(
   path: string,
   query: z.ZodType<Query>,
   read: (query: Query, path: RunPath) => Promise<Page<unknown>>,
-  parts: Omit<OperationParts, 'querystring'>,
+  { id, ...parts }: Omit<OperationParts, 'querystring'> & { readonly id: string },
 ): void {
-  const options = operation('read', { ...parts, querystring: query })
+  const options = operation('read', id, { ...parts, querystring: query })
   app.get(path, options, async (request, reply) => {
     const requested = request.query as Query
     const page = await read(requested, request.params as RunPath).catch(namingCursor)

@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { FastifyContextConfig } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import pLimit from 'p-limit'
 import * as z from 'zod'
 import type { SharedCollabSync } from '../../client/collab-sync.ts'
 import type { Right } from '../auth/access-tokens.ts'
@@ -13,14 +14,12 @@ import { ProblemError, ProblemSchema } from '../problem.ts'
 
 /** Describes an operation in the OpenAPI document, and defines the checks of its requests. */
 export interface OperationParts {
-  readonly id: string
   readonly summary: string
   readonly description?: string
   readonly params?: z.ZodType
   readonly querystring?: z.ZodType
   readonly headers?: z.ZodType
   readonly body?: z.ZodType
-  /** The body of a successful response. */
   readonly response: z.ZodType
   readonly status?: 202
   /** JSON by default. */
@@ -54,8 +53,8 @@ const OF_BODIES = [413, 415] as const
  * The options of an operation's route, which also describe it.
  * @param right that a token must have
  */
-export function operation<Parts extends OperationParts>(right: Right, parts: Parts) {
-  const { id, response, status = 200, mediaType, problems, config, ...schema } = parts
+export function operation<Parts extends OperationParts>(right: Right, id: string, parts: Parts) {
+  const { response, status = 200, mediaType, problems, config, ...schema } = parts
   const ofRight = right === 'read' ? ALWAYS : [...ALWAYS, ...OF_BODIES]
   const problemStatuses = [...ofRight, ...(problems ?? [])].toSorted((one, two) => one - two)
   return {
@@ -123,18 +122,13 @@ export function perSecond(max: number) {
  * @throws ProblemError 429 beyond the limit
  */
 export function atMost(max: number): <T>(work: () => Promise<T>) => Promise<T> {
-  let inProgress = 0
+  const limit = pLimit(max)
   return async (work) => {
-    if (inProgress >= max)
+    if (limit.activeCount >= max)
       throw new ProblemError(429, 'Too many requests. Retry in a second.', {
         headers: { 'retry-after': '1' },
       })
-    inProgress += 1
-    try {
-      return await work()
-    } finally {
-      inProgress -= 1
-    }
+    return limit(work)
   }
 }
 
@@ -148,7 +142,6 @@ export function refused(status: 404 | 409 | 422): (error: unknown) => never {
 /** The routes of the API have the types of their schemas. */
 export type V1App = Parameters<FastifyPluginAsyncZod>[0]
 
-/** What the routes of the API work with. */
 export interface V1Options {
   readonly collabSync: SharedCollabSync
 }

@@ -4,42 +4,29 @@ import type { V1App, V1Options } from './operation.ts'
 
 /** How fast all processes call the service: the pace and the pause. */
 export function paceRoutes(app: V1App, { collabSync }: V1Options): void {
-  app.get(
-    '/pace',
-    operation('read', {
-      id: 'getPace',
-      summary: 'How fast all processes call the service',
-      response: PaceSchema,
-    }),
-    async (_request, reply) => reply.send(await collabSync.getPace()),
-  )
-  app.put(
-    '/pace',
-    operation('operate', {
-      id: 'setPace',
-      summary: 'Set or remove the pace of all processes',
-      body: NewPaceSchema,
-      response: PaceSchema,
-    }),
-    async (request, reply) => reply.send(await collabSync.as(request.by).setPace(request.body)),
-  )
-  app.put(
-    '/pace/pause',
-    operation('operate', {
-      id: 'pause',
-      summary: 'Pause all calls to the service, or change the end of the pause',
-      body: NewPauseSchema,
-      response: PaceSchema,
-    }),
-    async (request, reply) => reply.send(await collabSync.as(request.by).pause(request.body)),
-  )
-  app.delete(
-    '/pace/pause',
-    operation('operate', {
-      id: 'resume',
-      summary: 'End the pause',
-      response: PaceSchema,
-    }),
-    async (request, reply) => reply.send(await collabSync.as(request.by).resume()),
-  )
+  const getPace = operation('read', 'getPace', {
+    summary: 'How fast all processes call the service',
+    response: PaceSchema,
+  })
+  app.get('/pace', getPace, async () => collabSync.getPace())
+
+  const setPace = operation('operate', 'setPace', {
+    summary: 'Set or remove the pace of all processes',
+    body: NewPaceSchema,
+    response: PaceSchema,
+  })
+  app.put('/pace', setPace, async ({ by, body }) => collabSync.as(by).setPace(body))
+
+  const pause = operation('operate', 'pause', {
+    summary: 'Pause all calls to the service, or change the end of the pause',
+    body: NewPauseSchema,
+    response: PaceSchema,
+  })
+  app.put('/pace/pause', pause, async ({ by, body }) => collabSync.as(by).pause(body))
+
+  const resume = operation('operate', 'resume', {
+    summary: 'End the pause',
+    response: PaceSchema,
+  })
+  app.delete('/pace/pause', resume, async ({ by }) => collabSync.as(by).resume())
 }

@@ -17,47 +17,39 @@ const HeldPathSchema = z.strictObject({
 
 /** Sets rejected records aside, and decides on held removals. */
 export function resolveRoutes(app: V1App, { collabSync }: V1Options): void {
-  app.post(
-    '/rejected-records/set-aside',
-    operation('operate', {
-      id: 'setAsideRejectedRecords',
-      summary: 'Set rejected records aside',
-      description: 'The same content in the same scope makes no later run partial.',
-      body: SetAsideSchema,
-      response: SetAsideDoneSchema,
-      problems: [409],
-    }),
-    async ({ by, body: { rejectedRecordIds: ids = [], runId, reason } }, reply) => {
-      const choice = runId === undefined ? { ids } : { runId }
-      const setAside = collabSync.as(by).setAsideRejectedRecords(choice, { reason })
-      return reply.send(await setAside.catch(refused(409)))
-    },
+  const setAsideRejectedRecords = operation('operate', 'setAsideRejectedRecords', {
+    summary: 'Set rejected records aside',
+    description: 'The same content in the same scope makes no later run partial.',
+    body: SetAsideSchema,
+    response: SetAsideDoneSchema,
+    problems: [409],
+  })
+  app.post('/rejected-records/set-aside', setAsideRejectedRecords, async ({ by, body }) => {
+    const { rejectedRecordIds: ids = [], runId, reason } = body
+    const choice = runId === undefined ? { ids } : { runId }
+    return collabSync.as(by).setAsideRejectedRecords(choice, { reason }).catch(refused(409))
+  })
+
+  const acceptHeld = operation('operate', 'acceptHeld', {
+    summary: 'Accept a held removal: remove the users that the listing lacks',
+    params: HeldPathSchema,
+    querystring: AcceptHeldSchema,
+    response: AcceptedHeldSchema,
+    problems: [409],
+  })
+  app.post('/held/:heldId/accept', acceptHeld, async ({ by, params, query }) =>
+    collabSync.as(by).acceptHeld(params.heldId, query).catch(refused(409)),
   )
-  app.post(
-    '/held/:heldId/accept',
-    operation('operate', {
-      id: 'acceptHeld',
-      summary: 'Accept a held removal: remove the users that the listing lacks',
-      params: HeldPathSchema,
-      querystring: AcceptHeldSchema,
-      response: AcceptedHeldSchema,
-      problems: [409],
-    }),
-    async ({ by, params, query }, reply) =>
-      reply.send(await collabSync.as(by).acceptHeld(params.heldId, query).catch(refused(409))),
-  )
-  app.post(
-    '/held/:heldId/refuse',
-    operation('operate', {
-      id: 'refuseHeld',
-      summary: 'Refuse a held removal: keep the users that the listing lacks',
-      description: 'The removal is held again only if the response of the service changes.',
-      params: HeldPathSchema,
-      body: RefuseHeldSchema,
-      response: RefusedHeldSchema,
-      problems: [409],
-    }),
-    async ({ by, params, body }, reply) =>
-      reply.send(await collabSync.as(by).refuseHeld(params.heldId, body).catch(refused(409))),
+
+  const refuseHeld = operation('operate', 'refuseHeld', {
+    summary: 'Refuse a held removal: keep the users that the listing lacks',
+    description: 'The removal is held again only if the response of the service changes.',
+    params: HeldPathSchema,
+    body: RefuseHeldSchema,
+    response: RefusedHeldSchema,
+    problems: [409],
+  })
+  app.post('/held/:heldId/refuse', refuseHeld, async ({ by, params, body }) =>
+    collabSync.as(by).refuseHeld(params.heldId, body).catch(refused(409)),
   )
 }

@@ -18,8 +18,7 @@ const RETRY_MS = 2_000
 /** ID of the last event. A browser that reconnects with it gets 204, after which it does not reconnect. */
 const END = 'end'
 
-const WATCH_RUN = operation('read', {
-  id: 'watchRun',
+const WATCH_RUN = operation('read', 'watchRun', {
   summary: 'The progress of a run, as server-sent events',
   description:
     'An event `run` with a Run as JSON after each change, up to the final state, and then an event `end`. While PostgreSQL is unreachable, the stream stays open and sends an event `away` after each failed query.',

@@ -30,93 +30,76 @@ export function runRoutes(app: V1App, { collabSync }: V1Options): void {
     if (run === null) throw noSuchRun()
     return run
   }
-  app.post(
-    '/runs',
-    operation('operate', {
-      id: 'startRun',
-      summary: 'Start a run',
-      description: 'Workers execute it. `Location` is its address.',
-      headers: IdempotencySchema,
-      body: NewRunSchema,
-      response: AcceptedRunSchema,
-      status: 202,
-      problems: [422],
-      config: { rateLimit: RUNS_A_SECOND },
-    }),
-    async ({ by, body, headers }, reply) => {
-      const idempotencyKey = headers['idempotency-key']
-      const requested = inTurn(() => collabSync.as(by).startRun({ ...body, idempotencyKey }))
-      const started = await requested.catch(refused(422))
-      return reply.code(202).header('location', `/v1/runs/${started.runId}`).send(started)
-    },
-  )
-  app.get(
-    '/runs/:runId',
-    operation('read', {
-      id: 'getRun',
-      summary: 'A run, with the causes of its failures',
-      params: RunPathSchema,
-      response: RunDetailsSchema,
-      problems: [404],
-    }),
-    async (request, reply) => reply.send(await existing(request.params.runId)),
-  )
-  app.post(
-    '/runs/:runId/cancel',
-    operation('operate', {
-      id: 'cancelRun',
-      summary: 'Cancel a run',
-      description:
-        'It ends within seconds. Data already written is kept; the remaining scopes are skipped.',
-      params: RunPathSchema,
-      response: RunDetailsSchema,
-      status: 202,
-      problems: [404, 409],
-    }),
-    async (request, reply) => {
-      const { runId } = request.params
-      await existing(runId)
-      await collabSync.as(request.by).cancelRun(runId).catch(refused(409))
-      return reply.code(202).send(await existing(runId))
-    },
-  )
-  app.post(
-    '/runs/:runId/retry',
-    operation('operate', {
-      id: 'retryRun',
-      summary: 'Start a run of the scopes that failed in another run and still fail',
-      params: RunPathSchema,
-      headers: IdempotencySchema,
-      response: AcceptedRunSchema,
-      status: 202,
-      problems: [404, 409, 422],
-      config: { rateLimit: RUNS_A_SECOND },
-    }),
-    async ({ by, params: { runId }, headers }, reply) => {
-      const { finishedAt, failuresByState } = await existing(runId)
-      // If scopes still fail, the only possible error is a key that was used for another request.
-      const started = await collabSync
-        .as(by)
-        .retryRun(runId, { idempotencyKey: headers['idempotency-key'] })
-        .catch(refused(finishedAt !== null && failuresByState.failing > 0 ? 422 : 409))
-      return reply.code(202).header('location', `/v1/runs/${started.runId}`).send(started)
-    },
-  )
-  app.post(
-    '/hints',
-    operation('operate', {
-      id: 'hint',
-      summary: 'Report that comments changed',
-      description: 'They are fetched next. Several hints before the fetch starts cause one fetch.',
-      body: NewHintSchema,
-      response: HintedSchema,
-      status: 202,
-      problems: [422],
-      config: { rateLimit: HINTS_A_SECOND },
-    }),
-    async ({ by, body: { scope, add } }, reply) => {
-      const hinted = inTurn(() => collabSync.as(by).hint(scope, { add }))
-      return reply.code(202).send(await hinted.catch(refused(422)))
-    },
-  )
+  const startRun = operation('operate', 'startRun', {
+    summary: 'Start a run',
+    description: 'Workers execute it. `Location` is its address.',
+    headers: IdempotencySchema,
+    body: NewRunSchema,
+    response: AcceptedRunSchema,
+    status: 202,
+    problems: [422],
+    config: { rateLimit: RUNS_A_SECOND },
+  })
+  app.post('/runs', startRun, async ({ by, body, headers }, reply) => {
+    const idempotencyKey = headers['idempotency-key']
+    const requested = inTurn(() => collabSync.as(by).startRun({ ...body, idempotencyKey }))
+    const started = await requested.catch(refused(422))
+    return reply.code(202).header('location', `/v1/runs/${started.runId}`).send(started)
+  })
+
+  const getRun = operation('read', 'getRun', {
+    summary: 'A run, with the causes of its failures',
+    params: RunPathSchema,
+    response: RunDetailsSchema,
+    problems: [404],
+  })
+  app.get('/runs/:runId', getRun, async ({ params }) => existing(params.runId))
+
+  const cancelRun = operation('operate', 'cancelRun', {
+    summary: 'Cancel a run',
+    description:
+      'It ends within seconds. Data already written is kept; the remaining scopes are skipped.',
+    params: RunPathSchema,
+    response: RunDetailsSchema,
+    status: 202,
+    problems: [404, 409],
+  })
+  app.post('/runs/:runId/cancel', cancelRun, async ({ by, params: { runId } }, reply) => {
+    await existing(runId)
+    await collabSync.as(by).cancelRun(runId).catch(refused(409))
+    return reply.code(202).send(await existing(runId))
+  })
+
+  const retryRun = operation('operate', 'retryRun', {
+    summary: 'Start a run of the scopes that failed in another run and still fail',
+    params: RunPathSchema,
+    headers: IdempotencySchema,
+    response: AcceptedRunSchema,
+    status: 202,
+    problems: [404, 409, 422],
+    config: { rateLimit: RUNS_A_SECOND },
+  })
+  app.post('/runs/:runId/retry', retryRun, async ({ by, params: { runId }, headers }, reply) => {
+    const { finishedAt, failuresByState } = await existing(runId)
+    // If scopes still fail, the only possible error is a key that was used for another request.
+    const started = await collabSync
+      .as(by)
+      .retryRun(runId, { idempotencyKey: headers['idempotency-key'] })
+      .catch(refused(finishedAt !== null && failuresByState.failing > 0 ? 422 : 409))
+    return reply.code(202).header('location', `/v1/runs/${started.runId}`).send(started)
+  })
+
+  const hint = operation('operate', 'hint', {
+    summary: 'Report that comments changed',
+    description: 'They are fetched next. Several hints before the fetch starts cause one fetch.',
+    body: NewHintSchema,
+    response: HintedSchema,
+    status: 202,
+    problems: [422],
+    config: { rateLimit: HINTS_A_SECOND },
+  })
+  app.post('/hints', hint, async ({ by, body: { scope, add } }, reply) => {
+    const hinted = inTurn(() => collabSync.as(by).hint(scope, { add }))
+    return reply.code(202).send(await hinted.catch(refused(422)))
+  })
 }

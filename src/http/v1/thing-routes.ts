@@ -27,31 +27,23 @@ const THINGS = [
 export function thingRoutes(app: V1App, { collabSync }: V1Options): void {
   for (const [kind, path, params] of THINGS) {
     const noun = KIND_NAMES[kind].toLowerCase()
-    app.get(
-      path,
-      operation('read', {
-        id: operationId('get', kind),
-        summary: `One ${noun}: why it is here or gone, its last check, its history and its contents`,
-        params,
-        querystring: withLimit(ThingPagesSchema),
-        response: THING_SCHEMAS[kind],
-        problems: [404],
-      }),
-      async ({ params: ids, query }, reply) => {
-        const thing = await collabSync.getThing({ ...ids, ...query }).catch(namingCursor)
-        if (thing === null) throw new ProblemError(404, `There is no such ${noun}.`)
-        return reply.send(thing)
-      },
-    )
+    const get = operation('read', operationId('get', kind), {
+      summary: `One ${noun}: why it is here or gone, its last check, its history and its contents`,
+      params,
+      querystring: withLimit(ThingPagesSchema),
+      response: THING_SCHEMAS[kind],
+      problems: [404],
+    })
+    app.get(path, get, async ({ params: ids, query }) => {
+      const thing = await collabSync.getThing({ ...ids, ...query }).catch(namingCursor)
+      if (thing === null) throw new ProblemError(404, `There is no such ${noun}.`)
+      return thing
+    })
   }
-  app.get(
-    '/search',
-    operation('read', {
-      id: 'search',
-      summary: 'Find runs and objects by an ID, a part of one, a name or an email address',
-      querystring: SearchRequestSchema,
-      response: SearchSchema,
-    }),
-    async (request, reply) => reply.send(await collabSync.search(request.query)),
-  )
+  const search = operation('read', 'search', {
+    summary: 'Find runs and objects by an ID, a part of one, a name or an email address',
+    querystring: SearchRequestSchema,
+    response: SearchSchema,
+  })
+  app.get('/search', search, async ({ query }) => collabSync.search(query))
 }

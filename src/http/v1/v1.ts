@@ -28,18 +28,14 @@ export async function v1(app: V1App, options: V1Options): Promise<void> {
         errors: [{ in: 'body', member: '', detail: 'must be left out' }],
       })
   })
-  for (const addRoutes of [
-    runRoutes,
-    runEventsRoute,
-    listingRoutes,
-    thingRoutes,
-    resolveRoutes,
-    catalogRoutes,
-    scheduleRoutes,
-    paceRoutes,
-  ]) {
-    addRoutes(app, options)
-  }
+  runRoutes(app, options)
+  runEventsRoute(app, options)
+  listingRoutes(app, options)
+  thingRoutes(app, options)
+  resolveRoutes(app, options)
+  catalogRoutes(app, options)
+  scheduleRoutes(app, options)
+  paceRoutes(app, options)
 }
 
 declare module 'fastify' {

@@ -5,8 +5,8 @@ import { OPERATION_NAMES, OPERATIONS } from '../../../src/base/operations.ts'
 import type { Filters, Operation } from '../../../src/base/operations.ts'
 
 import type { CatalogLine } from '../../../src/demo/catalog.ts'
-import { errorBody, successBody } from '../../../src/demo/responses.ts'
-import { createWorld } from '../../../src/demo/world.ts'
+import { errorBody, successBody } from '../../../src/demo/operations.ts'
+import { World } from '../../../src/demo/world.ts'
 import { MemoryApi } from '../memory-api.ts'
 import type { MemoryReply } from '../memory-api.ts'
 
@@ -119,7 +119,7 @@ function numberOf(id: string): number {
 }
 
 function worldOf(users: number) {
-  return createWorld({
+  return new World({
     seed: 1,
     organizations: 1,
     documentsPerOrganization: 64,

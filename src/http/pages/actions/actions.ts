@@ -52,17 +52,14 @@ export type Actions = Readonly<Record<string, Action>>
 /** The description of an action before its confirmation. */
 export interface Question {
   readonly title: string
-  /** The effect. */
   readonly sentences: readonly string[]
   /** The words of the button. */
   readonly words: string
-  /** True if the action removes something. */
   readonly isDanger?: boolean
   /** Whether the form has the field `reason`. */
   readonly reason?: 'required' | 'optional'
   /** Fields of the form besides those of the address, such as the counts that the question shows. */
   readonly carries?: object
-  /** The page to return to. */
   readonly back: string
 }
 
@@ -95,14 +92,14 @@ function heldAction(
   return action<HeldFields>({
     fields: HeldFields,
     async confirm(fields, { database }) {
-      const { listings, people, ...counts } = await countHeld({ database }, choiceOf(fields))
+      const counts = await countHeld({ database }, choiceOf(fields))
+      const { listings, people, responses } = counts
       if (listings === 0) throw new UsageError(HELD_CHANGED)
-      const lacking = describeLacking({ listings, people, ...counts })
       return {
         ...texts,
         words: `${words} ${counted(people, 'person')} ${isAccepted ? 'from' : 'in'} ${counted(listings, 'listing')}`,
-        sentences: [`${await describeHeld(database, fields)}:`, lacking, effect],
-        carries: { listings, people, responses: counts.responses },
+        sentences: [`${await describeHeld(database, fields)}:`, describeLacking(counts), effect],
+        carries: { listings, people, responses },
         back: '/held',
       }
     },
@@ -239,7 +236,6 @@ export const ACTIONS: Actions = {
     },
   }),
 
-  /** Starts a run of the scopes that failed in another run and still fail. */
   retry: action({
     fields: RunFields,
     async confirm({ run: runId }, context) {
@@ -286,7 +282,6 @@ export const ACTIONS: Actions = {
       pathOf(await collabSync.startRun({ scope: scopeOf(ids), failing, idempotencyKey: key })),
   }),
 
-  /** Reports that comments of an annotation or a document changed. */
   hint: action({
     fields: LineFields,
     confirm(ids) {
@@ -307,7 +302,6 @@ export const ACTIONS: Actions = {
     },
   }),
 
-  /** Adds an organization, a document, an annotation or a user group to the catalog. */
   add: action({
     fields: LineFields.extend({ sync: flag }),
     confirm: ({ sync, ...line }) => ({
@@ -327,7 +321,6 @@ export const ACTIONS: Actions = {
     },
   }),
 
-  /** Removes something, and what is beneath it, from the catalog. */
   remove: action({
     fields: LineFields,
     confirm: (line) => ({

@@ -15,6 +15,7 @@ import { count, describeCounts, duration } from '../../../schemas/format.ts'
 import { printable } from '../../../base/printable.ts'
 import { Ago, ActionButton, Card, Sentence, Sign, Time } from '../elements.tsx'
 import { sendPage } from '../layout.tsx'
+import { READ } from '../page-context.ts'
 import type { PageContext } from '../page-context.ts'
 import { ResolvedBy } from '../runs/run-parts.tsx'
 import { Table } from '../tables.tsx'
@@ -24,7 +25,7 @@ import { PaceCard } from './pace.tsx'
 
 /** `/`: the last nightly run, the next one, open problems, and the last 30 nights and days. */
 export function overviewRoutes(app: FastifyInstance, context: PageContext): void {
-  app.get('/', { config: { right: 'read' } }, async (_request, reply) => {
+  app.get('/', READ, async (_request, reply) => {
     return sendPage(reply, { title: 'Overview', part: '/' }, await overview(context))
   })
 }
@@ -251,7 +252,6 @@ function whatItDid(run: RunDetails): string {
 
 const MEMBER_CHANGES_SHOWN = 10
 
-/** Changes in the structure of the service's records. */
 function MemberChanges({ changes }: { changes: readonly RowOf<typeof observed.recent>[] }) {
   if (changes.length === 0) return null
   return (

@@ -1,23 +1,19 @@
 import type { FastifyInstance } from 'fastify'
 import * as z from 'zod'
-import { RUN_COLUMNS, STATUS_TONES } from '../../../schemas/columns.ts'
+import { RUN_COLUMNS } from '../../../schemas/columns.ts'
+import { RUN_STATUSES } from '../../../schemas/run.ts'
 import type { RunStatus } from '../../../schemas/run.ts'
 import { ActionButton } from '../elements.tsx'
 import { sendPage } from '../layout.tsx'
-import { optionalText, readFields } from '../page-context.ts'
+import { CursorQuery, READ, readFields } from '../page-context.ts'
 import type { PageContext } from '../page-context.ts'
 import { Pager, Table } from '../tables.tsx'
 
-const STATUSES = Object.keys(STATUS_TONES) as [RunStatus, ...RunStatus[]]
-
-const Query = z.object({
-  status: z.enum(STATUSES).optional(),
-  cursor: optionalText,
-})
+const Query = CursorQuery.extend({ status: z.enum(RUN_STATUSES).optional() })
 
 /** `/runs`: all runs, newest first. */
 export function runListRoutes(app: FastifyInstance, { collabSync }: PageContext): void {
-  app.get('/runs', { config: { right: 'read' } }, async (request, reply) => {
+  app.get('/runs', READ, async (request, reply) => {
     const { status, cursor } = readFields(Query, request.query)
     const { items, nextCursor } = await collabSync.listRuns({ status, cursor })
     return sendPage(
@@ -47,7 +43,7 @@ function StatusFilter({ chosen }: { chosen: RunStatus | undefined }) {
         <label for="status">Status</label>
         <select id="status" name="status">
           <option value="">any</option>
-          {STATUSES.map((status) => (
+          {RUN_STATUSES.map((status) => (
             <option key={status} value={status} selected={status === chosen}>
               {status}
             </option>

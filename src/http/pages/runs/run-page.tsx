@@ -4,18 +4,23 @@ import * as pages from '../../../core/database/statements/pages.ts'
 import { factsOfRun, statusOf } from '../../../schemas/columns.ts'
 import type { RunDetails } from '../../../schemas/run.ts'
 import { sectionsOf } from '../../../schemas/sections.ts'
-import { counted, describeCounts, NO_WORKER, RUN_COUNTS, shortId } from '../../../schemas/format.ts'
+import {
+  counted,
+  describeCounts,
+  NO_WORKER,
+  RUN_SUBJECTS,
+  shortId,
+} from '../../../schemas/format.ts'
 import { ActionButton, Card, Sentence } from '../elements.tsx'
 import { noSuchRun } from '../../problem.ts'
 import { sendPage } from '../layout.tsx'
+import { READ } from '../page-context.ts'
 import type { PageContext } from '../page-context.ts'
 import { Facts, Shown } from '../values.tsx'
 import { Progress, ResolvedBy, RunChanges, SectionCard, Slowness } from './run-parts.tsx'
 
 const SLOWEST_SHOWN = 10
 const CHANGES_SHOWN = 10
-
-const READ = { config: { right: 'read' } } as const
 
 /** `/runs/ID`: a run, live while it is in progress. The first digits of an ID redirect to it. */
 export function runPageRoutes(app: FastifyInstance, context: PageContext): void {
@@ -94,7 +99,11 @@ async function runContent({ collabSync, database }: PageContext, run: RunDetails
       {sectionsOf(run).map((section) => (
         <SectionCard key={section.title} section={section} run={run.runId} />
       ))}
-      <RunResults run={run} />
+      <Card title="Results">
+        <div data-live>
+          <Facts of={RUN_SUBJECTS.map((of) => [of, describeCounts(run, of)])} />
+        </div>
+      </Card>
       {changes !== null && <RunChanges runId={run.runId} page={changes} />}
       {run.calls > 0 && <Slowness run={run} slowest={slowest} />}
     </>
@@ -113,17 +122,5 @@ function UnderWay({ run: { runId, stopping } }: { run: RunDetails }) {
         <span class="soft">The run is ending. No further calls are made.</span>
       )}
     </div>
-  )
-}
-
-/** The counts of the run. */
-function RunResults({ run }: { run: RunDetails }) {
-  const names = Object.keys(RUN_COUNTS) as (keyof typeof RUN_COUNTS)[]
-  return (
-    <Card title="Results">
-      <div data-live>
-        <Facts of={names.map((of) => [of, describeCounts(run, of)])} />
-      </div>
-    </Card>
   )
 }

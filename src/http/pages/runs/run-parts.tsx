@@ -11,7 +11,6 @@ import { ActionButton, Card } from '../elements.tsx'
 import { Table } from '../tables.tsx'
 import { Facts, Shown } from '../values.tsx'
 
-/** The average duration of a call. */
 function meanCall({ calls, serviceMs }: Pick<Run, 'calls' | 'serviceMs'>): string {
   return calls === 0 ? '–' : duration(serviceMs / calls)
 }

@@ -13,15 +13,8 @@ const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">
 </svg>
 `
 
-interface StaticFile {
-  readonly type: string
-  readonly text: string
-  /** Changes with the text. */
-  readonly digest: string
-}
-
 /** The compiler copies no files, so these are served from memory. */
-const FILES = new Map<string, StaticFile>([
+const FILES = new Map([
   ['style.css', file('text/css', STYLE)],
   ['icon.svg', file('image/svg+xml', ICON)],
   // The text of the function is the script.
@@ -46,7 +39,7 @@ export function staticPath(name: string): string {
   return `/static/${name}?v=${FILES.get(name)?.digest ?? ''}`
 }
 
-function file(type: string, text: string): StaticFile {
+function file(type: string, text: string) {
   const digest = createHash('sha256').update(text).digest('base64url').slice(0, 12)
   return { type, text, digest }
 }

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import * as z from 'zod'
 import { FOUND_COLUMNS } from '../../../schemas/thing-columns.ts'
 import { sendPage } from '../layout.tsx'
-import { optionalText, readFields } from '../page-context.ts'
+import { optionalText, READ, readFields } from '../page-context.ts'
 import type { PageContext } from '../page-context.ts'
 import { Table } from '../tables.tsx'
 import { thingPath } from './thing-link.tsx'
@@ -12,7 +12,7 @@ const NOTHING = { items: [], notes: ['Search for an ID, a part of one, a name or
 
 /** `/search`: finds runs and objects by an ID, a name or an email address. A single exact result redirects to its page. */
 export function searchRoutes(app: FastifyInstance, { collabSync }: PageContext): void {
-  app.get('/search', { config: { right: 'read' } }, async (request, reply) => {
+  app.get('/search', READ, async (request, reply) => {
     const { q = '' } = readFields(Query, request.query)
     const { items, notes } = q === '' ? NOTHING : await collabSync.search({ q })
     const [exact, ...others] = items.filter(({ isExact }) => isExact)

@@ -16,7 +16,7 @@ import { ANNOTATIONS_TOO } from '../actions/actions.ts'
 import { ProblemError } from '../../problem.ts'
 import { ActionButton, Badge, Card, ForOperators, HiddenFields, Time } from '../elements.tsx'
 import { sendPage } from '../layout.tsx'
-import { readFields } from '../page-context.ts'
+import { READ, readFields } from '../page-context.ts'
 import type { PageContext } from '../page-context.ts'
 import { Pager, Table } from '../tables.tsx'
 import { Facts, Shown } from '../values.tsx'
@@ -28,7 +28,7 @@ const Query = z.object({ ...shape, commentId })
 
 /** `/thing`: the stored data of an organization or of an object in it, its reason and its history. */
 export function thingRoutes(app: FastifyInstance, { collabSync }: PageContext): void {
-  app.get('/thing', { config: { right: 'read' } }, async (request, reply) => {
+  app.get('/thing', READ, async (request, reply) => {
     const query = readFields(Query, request.query)
     const thing = await collabSync.getThing(query)
     if (thing === null) throw new ProblemError(404, 'Nothing is stored under these IDs.')
