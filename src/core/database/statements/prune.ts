@@ -5,16 +5,11 @@ import { Statement } from '../statement.ts'
 export const actions = new Statement<
   { before: Date; firstBlock: number; endBlock: number; isDryRun: boolean },
   { number: number }
->('prune/actions', {
-  parameters: 'before firstBlock endBlock isDryRun',
-  columns: 'number',
-  neverNull: 'number',
-})
+>('prune/actions', { parameters: 'before firstBlock endBlock isDryRun', neverNull: 'number' })
 
 /** Number of disk blocks of a table. It is pruned block by block, so that each step is short and nothing is read twice, whatever indexes exist. */
 export const blocks = new Statement<{ table: string }, { blocks: number }>('prune/blocks', {
   parameters: 'table',
-  columns: 'blocks',
   neverNull: 'blocks',
 })
 
@@ -24,7 +19,6 @@ export const catalogImports = new Statement<
   { number: number }
 >('prune/catalog-imports', {
   parameters: 'before firstBlock endBlock isDryRun',
-  columns: 'number',
   neverNull: 'number',
 })
 
@@ -32,11 +26,7 @@ export const catalogImports = new Statement<
 export const changes = new Statement<
   { before: Date; firstBlock: number; endBlock: number; isDryRun: boolean },
   { number: number }
->('prune/changes', {
-  parameters: 'before firstBlock endBlock isDryRun',
-  columns: 'number',
-  neverNull: 'number',
-})
+>('prune/changes', { parameters: 'before firstBlock endBlock isDryRun', neverNull: 'number' })
 
 /** Deletes superseded versions of comments from some blocks of the table. The current version of each comment stays. */
 export const commentVersions = new Statement<
@@ -44,7 +34,6 @@ export const commentVersions = new Statement<
   { number: number }
 >('prune/comment-versions', {
   parameters: 'before firstBlock endBlock isDryRun',
-  columns: 'number',
   neverNull: 'number',
 })
 
@@ -52,31 +41,19 @@ export const commentVersions = new Statement<
 export const failures = new Statement<
   { before: Date; firstBlock: number; endBlock: number; isDryRun: boolean },
   { number: number }
->('prune/failures', {
-  parameters: 'before firstBlock endBlock isDryRun',
-  columns: 'number',
-  neverNull: 'number',
-})
+>('prune/failures', { parameters: 'before firstBlock endBlock isDryRun', neverNull: 'number' })
 
 /** Deletes resolved holds of finished runs from some blocks of the table. A run with a held removal is kept. */
 export const held = new Statement<
   { before: Date; firstBlock: number; endBlock: number; isDryRun: boolean },
   { number: number }
->('prune/held', {
-  parameters: 'before firstBlock endBlock isDryRun',
-  columns: 'number',
-  neverNull: 'number',
-})
+>('prune/held', { parameters: 'before firstBlock endBlock isDryRun', neverNull: 'number' })
 
 /** Deletes due times of the nightly run from some blocks of the table. Due times of runs that stay are kept. */
 export const nightlyDue = new Statement<
   { before: Date; firstBlock: number; endBlock: number; isDryRun: boolean },
   { number: number }
->('prune/nightly-due', {
-  parameters: 'before firstBlock endBlock isDryRun',
-  columns: 'number',
-  neverNull: 'number',
-})
+>('prune/nightly-due', { parameters: 'before firstBlock endBlock isDryRun', neverNull: 'number' })
 
 /** Notes a prune; one of a nightly run once. */
 export const note = new Statement<{ by: string; runId: string | null; target: string }, null>(
@@ -87,7 +64,6 @@ export const note = new Statement<{ by: string; runId: string | null; target: st
 /** Whether history was pruned for a nightly run. */
 export const ofRun = new Statement<{ runId: string }, { isPruned: boolean }>('prune/of-run', {
   parameters: 'runId',
-  columns: 'isPruned',
   neverNull: 'isPruned',
 })
 
@@ -97,7 +73,6 @@ export const pastMemberships = new Statement<
   { number: number }
 >('prune/past-memberships', {
   parameters: 'before firstBlock endBlock isDryRun',
-  columns: 'number',
   neverNull: 'number',
 })
 
@@ -105,11 +80,7 @@ export const pastMemberships = new Statement<
 export const pauses = new Statement<
   { before: Date; firstBlock: number; endBlock: number; isDryRun: boolean },
   { number: number }
->('prune/pauses', {
-  parameters: 'before firstBlock endBlock isDryRun',
-  columns: 'number',
-  neverNull: 'number',
-})
+>('prune/pauses', { parameters: 'before firstBlock endBlock isDryRun', neverNull: 'number' })
 
 /** Deletes records that were rejected and last received before a time from some blocks of the table. */
 export const rejectedRecords = new Statement<
@@ -117,7 +88,6 @@ export const rejectedRecords = new Statement<
   { number: number }
 >('prune/rejected-records', {
   parameters: 'before firstBlock endBlock isDryRun',
-  columns: 'number',
   neverNull: 'number',
 })
 
@@ -125,28 +95,16 @@ export const rejectedRecords = new Statement<
 export const runItems = new Statement<
   { before: Date; firstBlock: number; endBlock: number; isDryRun: boolean },
   { number: number }
->('prune/run-items', {
-  parameters: 'before firstBlock endBlock isDryRun',
-  columns: 'number',
-  neverNull: 'number',
-})
+>('prune/run-items', { parameters: 'before firstBlock endBlock isDryRun', neverNull: 'number' })
 
 /** Deletes finished runs from some blocks of the table, after their items. A run with a held removal is kept. */
 export const runs = new Statement<
   { before: Date; firstBlock: number; endBlock: number; isDryRun: boolean },
   { number: number }
->('prune/runs', {
-  parameters: 'before firstBlock endBlock isDryRun',
-  columns: 'number',
-  neverNull: 'number',
-})
+>('prune/runs', { parameters: 'before firstBlock endBlock isDryRun', neverNull: 'number' })
 
 /** Deletes superseded versions of users from some blocks of the table. The current version of each user stays. */
 export const userVersions = new Statement<
   { before: Date; firstBlock: number; endBlock: number; isDryRun: boolean },
   { number: number }
->('prune/user-versions', {
-  parameters: 'before firstBlock endBlock isDryRun',
-  columns: 'number',
-  neverNull: 'number',
-})
+>('prune/user-versions', { parameters: 'before firstBlock endBlock isDryRun', neverNull: 'number' })

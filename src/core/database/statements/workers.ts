@@ -11,12 +11,7 @@ export const endSessions = new Statement<
     openS: number
     ended: boolean | null
   }
->('workers/end-sessions', {
-  parameters: 'deadAfterS',
-  columns: 'workerId pid state openS ended',
-  neverNull: 'pid openS',
-  isPrepared: true,
-})
+>('workers/end-sessions', { parameters: 'deadAfterS', neverNull: 'pid openS', isPrepared: true })
 
 /** Records that a process is alive. Its sessions are identified by their application_name, unless DATABASE_URL sets another. */
 export const heartbeat = new Statement<
@@ -63,16 +58,10 @@ export const list = new Statement<
     waitingSince: Date | null
     configuration: unknown | null
   }
->('workers/list', {
-  parameters: 'deadAfterS',
-  columns:
-    'workerId kind version startedAt heartbeatAt callsInFlight callsLimit latencyMs problem problemSince waiting waitingSince configuration',
-  neverNull: 'kind',
-})
+>('workers/list', { parameters: 'deadAfterS', neverNull: 'kind' })
 
 /** A statement of the calling pool that has waited for a lock for more than ten seconds: the first one whose holder does not wait itself. */
 export const lockWait = new Statement<null, { since: Date; lock: string }>('workers/lock-wait', {
-  columns: 'since lock',
   neverNull: 'since lock',
   isPrepared: true,
 })
@@ -92,7 +81,6 @@ export const rateLimits = new Statement<
   }
 >('workers/rate-limits', {
   parameters: 'deadAfterS own name',
-  columns: 'rateLimit workerIds pace pausedAt pausedUntil pausedBy reason pauseMs',
   neverNull: 'workerIds',
   isPrepared: true,
 })
@@ -114,8 +102,6 @@ export const read = new Statement<
   }
 >('workers/read', {
   parameters: 'deadAfterS',
-  columns:
-    'workerId startedAt heartbeatAt callsInFlight callsLimit latencyMs problem problemSince alive holdsTransaction',
   neverNull: 'callsInFlight callsLimit alive holdsTransaction',
 })
 
@@ -133,6 +119,5 @@ export const waiting = new Statement<
   }
 >('workers/waiting', {
   parameters: 'runId deadAfterS',
-  columns: 'kind since until givesUpAt workers ofWorkers sentence',
   neverNull: 'kind since sentence workers ofWorkers',
 })
