@@ -63,12 +63,6 @@ export const readContent = new Statement<
   }
 >('users/read-content', { parameters: 'organizationKey userIds isListedToo' })
 
-/** The users in the last stored version of the organization's own listing. */
-export const readListed = new Statement<{ organizationKey: number }, { userId: string }>(
-  'users/read-listed',
-  { parameters: 'organizationKey' },
-)
-
 /** Stored data of some users of one organization. */
 export const read = new Statement<
   { organizationKey: number; userIds: readonly string[] },
