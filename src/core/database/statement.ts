@@ -84,10 +84,15 @@ export class Statement<Parameters, Row> {
     return (await this.#query(on, given[0])).rowCount ?? 0
   }
 
-  async #query(on: On, parameters: Parameters | undefined) {
+  /** Counts the rows that the `delete from` at the end of a statement that is not prepared would delete, and deletes none. */
+  async countOnly(on: On, ...given: Given<Parameters>): Promise<number> {
+    return (await this.#query(on, given[0], this.text.replace(/^delete/m, 'select'))).rowCount ?? 0
+  }
+
+  async #query(on: On, parameters: Parameters | undefined, text = this.text) {
     const byName = parameters as Record<string, unknown> | undefined
     return on.query<unknown[]>({
-      text: this.text,
+      text,
       rowMode: 'array',
       ...(this.#isPrepared && { name: this.name }),
       // Without values the simple protocol is used, in which a file may hold several statements.
