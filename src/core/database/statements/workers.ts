@@ -68,7 +68,7 @@ export const lockWait = new Statement<null, { since: Date; lock: string }>('work
 
 /** SYNC_RATE_LIMIT of live workers and which worker has it, the lowest (which applies to all) first, none last, and in each row the pace and the pause that users set. The calling process is named if no live worker has its limit. */
 export const rateLimits = new Statement<
-  { deadAfterS: number; own: number | null; name: string | null },
+  { deadAfterS: number; own: number | null },
   {
     rateLimit: number | null
     workerIds: readonly (string | null)[]
@@ -79,11 +79,7 @@ export const rateLimits = new Statement<
     reason: string | null
     pauseMs: number | null
   }
->('workers/rate-limits', {
-  parameters: 'deadAfterS own name',
-  neverNull: 'workerIds',
-  isPrepared: true,
-})
+>('workers/rate-limits', { parameters: 'deadAfterS own', neverNull: 'workerIds', isPrepared: true })
 
 /** Live workers and those without a heartbeat; of the latter, whether they hold a transaction open. */
 export const read = new Statement<
