@@ -1,6 +1,5 @@
--- Deletes from the feed of changes, from some blocks of the table, and stores how far, because older cursors have then
--- missed changes. Rows restored from a dump of another server may have transaction numbers that this server has not
--- reached yet, and are not counted.
+-- Deletes from the feed of changes, from some blocks of the table, and stores how far, because older cursors have then missed
+-- changes. Restored rows do not count whose transaction numbers this server has not reached yet.
 -- Params: $1 before, $2 firstBlock, $3 endBlock, $4 isDryRun (stores nothing).
 with noted as (
   update collab_store.changes_pruned p

@@ -117,7 +117,7 @@ export const forgetListings = new Statement<{ batchKey: number; pseudonym: strin
   { parameters: 'batchKey pseudonym' },
 )
 
-/** Clears the digests of responses that mentioned a person, because they were computed from erased data. The next responses are compared even if their bytes are the same. In the stored authors of a thread, the pseudonym replaces the user ID (in the order of collab_store.thread_facts). */
+/** Clears the digests of responses that mentioned a person, as erase/forget-listings does. In the stored authors of a thread, the pseudonym replaces the user ID (in the order of collab_store.thread_facts). */
 export const forgetThreads = new Statement<
   { annotationKeys: readonly number[]; userId: string | null; pseudonym: string },
   null
@@ -201,7 +201,7 @@ export const renameDocumentUsers = new Statement<
   null
 >('erase/rename-document-users', { parameters: 'batchKey userId pseudonym' })
 
-/** Puts the pseudonym in the place of a member's id, in the listings of one batch. A member who is there twice, because a run has stored the pseudonym already, keeps that row, and the older time of the two. */
+/** As erase/rename-document-users, for members of user groups. */
 export const renameUserGroupMembers = new Statement<
   { batchKey: number; userId: string; pseudonym: string },
   null

@@ -19,7 +19,7 @@ export const catalogImports = new Statement<
   null
 >('prune/catalog-imports', { parameters: 'before firstBlock endBlock' })
 
-/** Deletes from the feed of changes, from some blocks of the table, and stores how far, because older cursors have then missed changes. Rows restored from a dump of another server may have transaction numbers that this server has not reached yet, and are not counted. */
+/** Deletes from the feed of changes, from some blocks of the table, and stores how far, because older cursors have then missed changes. Restored rows do not count whose transaction numbers this server has not reached yet. */
 export const changes = new Statement<
   { before: Date; firstBlock: number; endBlock: number; isDryRun: boolean },
   null
