@@ -176,15 +176,6 @@ export function unitsOf(texts: Texts): number {
   return units
 }
 
-/** What a record has in one of its columns. */
-export function textOf<Name extends string>(
-  columns: readonly NamedColumn<Name>[],
-  { texts }: { readonly texts: Texts },
-  name: Name,
-): string | null {
-  return texts[columns.findIndex((column) => column.name === name)] ?? null
-}
-
 /** The columns of a stored row. */
 export function textsOf<Name extends string>(
   columns: readonly NamedColumn<Name>[],

@@ -36,11 +36,6 @@ export function withoutTooDeep(value: unknown, depth = 0): unknown {
   return kept
 }
 
-/** True for an object without members. */
-export function isEmpty(object: Json): boolean {
-  return Object.keys(object).length === 0
-}
-
 /** Those of the members that are there. */
 export function pick(item: Json, names: Iterable<string>): Json {
   return Object.fromEntries(

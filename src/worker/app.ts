@@ -171,14 +171,8 @@ function createApp(
     async pruneFor(runId) {
       const { pruneOlderThanMs: olderThanMs } = settings
       if (olderThanMs === undefined) return
-      const { database } = store
-      await pruneOnce(database, {
-        runId,
-        by: BY_SCHEDULE,
-        olderThanMs,
-        log,
-        signal: draining.signal,
-      })
+      const { signal } = draining
+      await pruneOnce(store.database, { runId, by: BY_SCHEDULE, olderThanMs, log, signal })
     },
     drain: () => draining.abort(new DrainingError('The worker is stopping.')),
     abandon: () => runSignals.abortAll(new DrainingError('The worker is stopping.')),

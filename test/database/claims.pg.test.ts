@@ -19,7 +19,7 @@ async function newItem(columns: Record<string, unknown> = {}, run: Record<string
 }
 
 const claimed = async (ids: { runId: string; itemId: number }, isAgain = false) =>
-  (await claimItem(database.pool, ids, 'w1', { isAgain })) as Claim
+  (await claimItem(database.pool, ids, 'w1', isAgain)) as Claim
 
 function commit(claim: Claim, isEnd: boolean, counts: Partial<Counts> = {}, doneScopes = '1000') {
   const all = { ...noCounts(), ...counts }

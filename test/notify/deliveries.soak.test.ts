@@ -121,7 +121,7 @@ test('a receiver that does not respond delays no other receiver', async () => {
   const notifying = await keepNotified(rig.database.pool, { notifyUrls }, options)
   const release = receiver.hold()
   // Slow checks are up to a minute apart.
-  const checking = rig.notifier({ addresses: notifyUrls })
+  const checking = rig.notifier({ notifyUrls: notifyUrls })
   const key = receiversOf(notifyUrls)[0]?.key
   const firstDelivery = async () => {
     const { rows } = await rig.database.pool.query(
@@ -181,7 +181,7 @@ test('a message to a receiver that is no longer in NOTIFY_URL is given up after 
   await rig.database.pool.query(
     `update sync.notification_deliveries set next_at = now() - interval '2 days'`,
   )
-  await lookTogether([rig.notifier({ addresses: [{ shape: 'slack', url: other.url }] })])
+  await lookTogether([rig.notifier({ notifyUrls: [{ shape: 'slack', url: other.url }] })])
   expect(await deliveries()).toMatchObject([
     { given_up: true, problem: 'no longer in NOTIFY_URL' },
     { given_up: true, problem: 'no longer in NOTIFY_URL' },

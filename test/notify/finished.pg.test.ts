@@ -104,7 +104,7 @@ test('a receiver gets no run that finished before it was first seen with the typ
   await rig.endedRun()
   const url = `${other.url}/later`
   const later: ReceiverAddress = { shape: 'json', url, events: ['run.finished'] }
-  const notifier = rig.notifier({ addresses: [asking, later] })
+  const notifier = rig.notifier({ notifyUrls: [asking, later] })
   await lookTogether([notifier])
   expect(runs()).toHaveLength(1)
   expect(other.received).toEqual([])
@@ -134,7 +134,9 @@ test('a receiver that no process had for more than a day starts anew; an hour wi
 
 test('a receiver gets the types that it names, and no others', async () => {
   const events = ['run.cancelled', 'run.finished']
-  const both = rig.notifier({ addresses: [{ shape: 'json', url: `${receiver.url}/both`, events }] })
+  const both = rig.notifier({
+    notifyUrls: [{ shape: 'json', url: `${receiver.url}/both`, events }],
+  })
   await both.check()
   await rig.endedRun({ status: 'cancelled' })
   await rig.endedRun({ status: 'failed', failed: 10 })

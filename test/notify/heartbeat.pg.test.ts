@@ -47,7 +47,7 @@ test('no other run is a ping, nor a night that ended before the heartbeat was fi
   for (const trigger of ['cli', 'http', 'api', 'hint', 'refresh'])
     await rig.endedRun({ trigger, status: 'failed', failed: 10 })
   const later = rig.notifier({
-    addresses: [{ shape: 'heartbeat', url: `${receiver.url}/later` }],
+    notifyUrls: [{ shape: 'heartbeat', url: `${receiver.url}/later` }],
   })
   await lookTogether([later])
   expect(paths()).toEqual([])
@@ -56,7 +56,7 @@ test('no other run is a ping, nor a night that ended before the heartbeat was fi
 })
 
 test('a path that ends with / gets /fail once', async () => {
-  const slash = rig.notifier({ addresses: [{ shape: 'heartbeat', url: `${receiver.url}/a/` }] })
+  const slash = rig.notifier({ notifyUrls: [{ shape: 'heartbeat', url: `${receiver.url}/a/` }] })
   await slash.check()
   await endedNight('failed')
   await lookTogether([slash])

@@ -2,6 +2,7 @@ import { pino } from 'pino'
 import { beforeAll, beforeEach } from 'vitest'
 import { Notifier } from '../../src/features/notify/notifier.ts'
 import type { NotifierOptions } from '../../src/features/notify/notifier.ts'
+import type { ReceiverAddress } from '../../src/schemas/notification-type.ts'
 import { createTestDatabase } from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'
 import { startReceiver } from './receiver-server.ts'
@@ -28,15 +29,15 @@ export interface Rig {
   }): Promise<string>
 }
 
-export async function openRig(addresses: NotifierOptions['addresses']): Promise<Rig> {
+export async function openRig(notifyUrls: readonly ReceiverAddress[]): Promise<Rig> {
   const database = await createTestDatabase()
   const logged: string[] = []
   const log = pino({ level: 'trace' }, { write: (line) => void logged.push(line) })
   const options: NotifierOptions = {
     database: database.pool,
     log,
-    addresses,
-    secret: SECRET,
+    notifyUrls,
+    notifySecret: SECRET,
     secondsBetween: 0,
   }
   return {

@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import { format } from 'prettier'
+import { camelCase } from '../../src/core/database/statement.ts'
 import { describeStatement } from './describe.ts'
 import type { Described } from './describe.ts'
 import { readHead } from './head.ts'
@@ -98,7 +99,6 @@ function writeStatement(file: StatementFile, said: Described, types: Types): str
     const neverNull = [...head.neverNull].filter((each) => !each.endsWith('[]')).map(camelCase)
     const description = [
       parameters.length > 0 && `parameters: '${namesOf(parameters)}'`,
-      columns.length > 0 && `columns: '${namesOf(columns)}'`,
       neverNull.length > 0 && `neverNull: '${neverNull.join(' ')}'`,
       head.isPrepared && 'isPrepared: true',
     ].filter((part) => part !== false)
@@ -161,10 +161,6 @@ function writeType(members: readonly Member[]): string {
 
 function namesOf(members: readonly Member[]): string {
   return members.map(({ name }) => name).join(' ')
-}
-
-function camelCase(name: string): string {
-  return name.replaceAll(/[_-]([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
 }
 
 /** A word that JavaScript keeps for itself cannot be the name of a constant. */

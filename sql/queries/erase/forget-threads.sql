@@ -1,6 +1,5 @@
--- Clears the digests of responses that mentioned a person, because they were computed from erased data. The next
--- responses are compared even if their bytes are the same. In the stored authors of a thread, the pseudonym replaces
--- the user ID (in the order of collab_store.thread_facts).
+-- Clears the digests of responses that mentioned a person, as erase/forget-listings does. In the stored authors of a thread,
+-- the pseudonym replaces the user ID (in the order of collab_store.thread_facts).
 -- Params: $1 annotationKeys, $2 userId?, $3 pseudonym.
 update collab_store.annotations a
 set body_digest = null, content_digest = null, authors = case when $2 = any(a.authors)

@@ -1,5 +1,4 @@
--- Puts the pseudonym in the place of a member's id, in the listings of one batch. A member who is there twice, because a run has
--- stored the pseudonym already, keeps that row, and the older time of the two.
+-- As erase/rename-document-users, for members of user groups.
 -- Params: $1 batchKey, $2 userId, $3 pseudonym.
 with renamed as (
   delete from collab_store.user_group_members m

@@ -11,8 +11,7 @@ with by_organization as (
   left join sync.failing_scopes x on f.resolved_at is null and x.batch_key = f.batch_key and x.scope_no = f.scope_no
   where f.run_id = $1
   group by f.operation, f.http_status, f.error_status, f.organization_id
-),
-causes as (
+), causes as (
   select operation, http_status, error_status, min(error_message) as error_message, sum(scopes)::int as scopes,
     count(organization_id)::int as organizations, max(attempts) as attempts, min(first_id) as first_id,
     sum(resolved)::int as resolved, sum(failing)::int as failing
@@ -20,8 +19,7 @@ causes as (
   group by operation, http_status, error_status
   order by sum(scopes) desc, operation, http_status
   limit 20
-),
-resolvers as (
+), resolvers as (
   select operation, http_status, error_status, resolved_by, max(resolved_at) as resolved_at
   from sync.failures
   where run_id = $1 and resolved_at is not null

@@ -1,6 +1,5 @@
 -- Held removals pending approval by organization, oldest first; one page or all.
--- Params: $1 heldId?, $2 runId?, $3 organizationId?, $4 after? (id of the last listing of the previous page), $5
--- mostOfOrganization?, $6 limit?.
+-- Params: $1 heldId?, $2 runId?, $3 organizationId?, $4 after? (last id of the previous page), $5 mostOfOrganization?, $6 limit?.
 -- Never null: users_missing.
 with waiting as (
   select h.*, row_number() over (partition by h.organization_id order by h.held_id) as place

@@ -9,8 +9,7 @@ with threads as materialized (
   join collab_store.organizations o using (organization_key)
   where o.organization_id = $1 and d.document_id = $2
     and case when $3::text is null then a.active else a.annotation_id = $3 end
-),
-written as (
+), written as (
   insert into sync.hints (annotation_key)
   select annotation_key from threads t
   where not exists (select from sync.hints h where h.annotation_key = t.annotation_key and h.claimed_at is null)

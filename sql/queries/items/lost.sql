@@ -1,7 +1,6 @@
 -- Items of open runs without a live worker: candidates to enqueue again, those of partial runs first. The calling
 -- worker knows which of its claimed items are in progress; for other workers, the heartbeat decides.
--- Params: $1 deadAfterS (seconds without a heartbeat after which a worker is considered dead), $2 limit, $3 workerId
--- (the caller), $4 inProgress (items that it works on).
+-- Params: $1 deadAfterS, $2 limit, $3 workerId (the caller), $4 inProgress (items that it works on).
 -- Never null: run_id, item_id, kind, round, is_scoped.
 -- Prepared.
 select i.run_id, i.item_id, i.kind, i.round, i.only_scopes is not null or r.scope - 'operations' <> '{}' as is_scoped

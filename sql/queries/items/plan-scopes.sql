@@ -1,8 +1,7 @@
 -- Plans the scopes that a run names (sync.scopes_of). Creates one item per batch.
--- Params: $1 runId, $2 operations, $3 organizationIds? (null for all active ones), $4 documentId?, $5 annotationId?
--- (null for all active ones of the document), $6 userGroupIds?, $7 areUsersNamed (organizations are queried for some
--- users), $8 failedOf? (the earlier run), $9 isFailing (only scopes that fail now), $10 areWhole (organizations are
--- synced as a whole).
+-- Params: $1 runId, $2 operations, $3 organizationIds?, $4 documentId?, $5 annotationId? (null for all active ones),
+-- $6 userGroupIds?, $7 areUsersNamed (organizations are queried for some users), $8 failedOf? (the earlier run),
+-- $9 isFailing (only scopes that fail now), $10 areWhole (organizations are synced as a whole).
 -- Never null: item_id, kind, round.
 with planned as (
   insert into sync.run_items (run_id, kind, organization_key, batch_key, only_scopes, scopes_planned)

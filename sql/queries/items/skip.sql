@@ -1,7 +1,6 @@
 -- Finishes pending items of a run that is stopping; scopes that were not fetched are skipped. Items in progress are
 -- left to their live workers, which first record their calls.
--- Params: $1 runId, $2 itemId? (that this worker processes), $3 deadAfterS (seconds without a heartbeat after which a
--- worker is considered dead).
+-- Params: $1 runId, $2 itemId? (that this worker processes), $3 deadAfterS.
 update sync.run_items i
 set state = 'done', finished_at = now(),
   scopes_skipped = i.scopes_planned - i.scopes_succeeded - i.scopes_failed - i.scopes_held

@@ -1,9 +1,8 @@
 -- Finishes a run once, when none of its items is pending: adds up its items and sets its status. It is partial if a
 -- scope failed or is held, or if a whole record was rejected that was not set aside. runs/add-calls counts its calls
--- and their throttled waits. A
--- pending item disappears only in the transaction that inserts the items that follow it, so no lock is needed. From the
--- first run that ends with 500 records read, a field that appears is new; with fewer records, rare fields may not have
--- appeared yet (a field of one in 100 records appears among 500 with a probability of 99 %).
+-- and their throttled waits. A pending item disappears only in the transaction that inserts the items that follow it, so
+-- no lock is needed. From the first run that ends with 500 records read, a field that appears is new; with fewer records,
+-- rare fields may not have appeared yet.
 -- Params: $1 runId, $2 problem? (some sentences).
 -- Never null: duration_s.
 with known as (

@@ -1,6 +1,5 @@
 -- A page of run keys, newest first. runs/reports reads their data.
--- Params: $1 status?, $2 beforeUs? (microseconds since 1970 of the last one of the previous page; null for the first
--- page), $3 beforeRunId? (of that one), $4 limit.
+-- Params: $1 status?, $2 beforeUs? (microseconds since 1970) and $3 beforeRunId? of the last one of the previous page, $4 limit.
 -- Never null: requested_at_us.
 select run_id, (extract(epoch from requested_at) * 1000000)::bigint as requested_at_us
 from sync.runs

@@ -16,16 +16,14 @@ export interface Claim extends RowOf<typeof items.claim> {
 /**
  * Claims an item; null where it is done already.
  * @throws UsageError where this version does not know the scope of the run
- * @param options.isAgain the worker that works on the item claims it again, which is no further attempt
+ * @param isAgain the worker that works on the item claims it again, which is no further attempt
  */
 export async function claimItem(
   database: Database,
-  ids: { runId: string; itemId: number },
+  { runId, itemId }: { runId: string; itemId: number },
   workerId: string,
-  options: { isAgain: boolean } = { isAgain: false },
+  isAgain = false,
 ): Promise<Claim | null> {
-  const { runId, itemId } = ids
-  const { isAgain } = options
   const row = await items.claim.first(database, { runId, itemId, workerId, isAgain })
   if (row === undefined) return null
   return { ...row, runId, itemId, scope: parseScope(row.scope) }

@@ -69,7 +69,8 @@ const ESCAPES: Readonly<Record<string, string>> = {
 const SPECIAL = /[\\\t\n\r]/
 const EACH_SPECIAL = new RegExp(SPECIAL, 'g')
 
-function fieldOf(text: string | null): string {
+/** A field in the text format of COPY. */
+export function fieldOf(text: string | null): string {
   if (text === null) return '\\N'
   // Few texts need an escape, and a search is cheaper (docs/decisions/2026-11-26-comments-by-text-copy.md).
   if (!SPECIAL.test(text)) return text

@@ -11,16 +11,15 @@ const OLDEST_SERVER = 140_000
  */
 export async function checkDatabase(database: pg.Pool): Promise<void> {
   const place = describeDatabase(database)
-  let server: { version: number; name: string; encoding: string } | undefined
-  try {
-    const { rows } = await database.query<{ version: number; name: string; encoding: string }>(
+  const { rows } = await database
+    .query<{ version: number; name: string; encoding: string }>(
       `select current_setting('server_version_num')::int as version,
         current_setting('server_version') as name, current_setting('server_encoding') as encoding`,
     )
-    server = rows[0]
-  } catch (error) {
-    throw openingFault(database, error)
-  }
+    .catch((error: unknown) => {
+      throw openingFault(database, error)
+    })
+  const [server] = rows
   if (server === undefined || server.version < OLDEST_SERVER)
     throw new EnvironmentError(
       `PostgreSQL at ${place} is version ${server?.name}; collab-sync needs 14 or newer.`,
@@ -88,17 +87,14 @@ export async function explainingLoss<T>(database: pg.Pool, work: () => Promise<T
   try {
     return await work()
   } catch (error) {
-    throw isConnectionLost(error) ? lossError(database, error) : error
+    if (!isConnectionLost(error)) throw error
+    // A host of several addresses gives one error that has a code and no message.
+    const reason = (error as Error).message || codeOf(error)
+    throw new EnvironmentError(
+      `PostgreSQL at ${describeDatabase(database)} cannot be queried: ${reason}. Try again in a moment.`,
+      { cause: error },
+    )
   }
-}
-
-function lossError(database: pg.Pool, error: unknown): EnvironmentError {
-  // A host of several addresses gives one error that has a code and no message.
-  const reason = (error as Error).message || codeOf(error)
-  return new EnvironmentError(
-    `PostgreSQL at ${describeDatabase(database)} cannot be queried: ${reason}. Try again in a moment.`,
-    { cause: error },
-  )
 }
 
 /** Errors of connections that could not be opened. */

@@ -12,8 +12,5 @@ export async function resetRestored(client: Client): Promise<void> {
   await client.query('set local statement_timeout = 0')
   // Another starting worker waits, and no worker copies the number of a pass meanwhile.
   await lock(client, 'refresh')
-  await restored.changes.run(client)
-  await restored.recentThreads.run(client)
-  await restored.refreshPasses.run(client)
-  await restored.refreshPages.run(client)
+  await restored.reset.run(client)
 }

@@ -71,42 +71,30 @@ export async function readTables(from: Database | Client, place = ''): Promise<T
   const own = ownMigrations()
   const applied = await readApplied(from)
   if (applied === null) return { state: 'unreleased', sentences: UNRELEASED, pending: [] }
-  const checksums = new Map(applied.map(({ name, checksum }) => [name, checksum]))
-  const pending = own.filter(({ name }) => !checksums.has(name))
-  const unknown = applied.filter(({ name }) => !own.some((each) => each.name === name))
-  const edited = own.find(
-    ({ name, checksum }) => checksums.has(name) && checksums.get(name) !== checksum,
-  )
-  const { state, sentences } = judge({ applied, unknown, edited, pending, place })
-  return { state, sentences, pending }
+  const pending = own.filter(({ name }) => applied.every((each) => each.name !== name))
+  return { ...judge(applied, own, pending[0], place), pending }
 }
 
-function judge({
-  applied,
-  unknown,
-  edited,
-  pending,
-  place,
-}: {
-  applied: readonly Applied[]
-  unknown: readonly Applied[]
-  edited: Migration | undefined
-  pending: readonly Migration[]
-  place: string
-}): Omit<Tables, 'pending'> {
-  const [missing] = pending
+function judge(
+  applied: readonly Applied[],
+  own: readonly Migration[],
+  missing: Migration | undefined,
+  place: string,
+): Omit<Tables, 'pending'> {
+  const unknown = applied.filter(({ name }) => own.every((each) => each.name !== name))
+  const edited = applied.find(({ name, checksum }) =>
+    own.some((each) => each.name === name && each.checksum !== checksum),
+  )
   if (applied.length === 0)
     return {
       state: 'missing',
       sentences: `The database has no tables of collab-sync yet${place}. Run \`collab-sync migrate\`.`,
     }
-  if (edited !== undefined) {
-    const by = applied.find(({ name }) => name === edited.name)?.version
+  if (edited !== undefined)
     return {
       state: 'edited',
-      sentences: `The migration ${edited.name} of these tables, applied by a build of version ${by}, differs from that of this program. ${OTHER_BUILD}`,
+      sentences: `The migration ${edited.name} of these tables, applied by a build of version ${edited.version}, differs from that of this program. ${OTHER_BUILD}`,
     }
-  }
   if (unknown.length > 0 && missing !== undefined)
     return {
       state: 'foreign',

@@ -26,18 +26,16 @@ export function beginSession(
       (await session.begin.run(client, { processId, isHeld, searchPath })) > 0
     if (!(await isBegun())) {
       isHeld = await holdsSessions(options)
-      if (!isHeld) throw noSessions(options)
+      if (!isHeld) {
+        const { host, port } = new pg.Client({ connectionString: options.connectionString })
+        throw new EnvironmentError(
+          `At ${host}:${port} is a pooler that gives each transaction another session (such as PgBouncer with pool_mode = transaction), and collab-sync needs sessions of its own: name the address of PostgreSQL itself, or of a pooler that pools sessions, in DATABASE_URL, and in QUEUE_DATABASE_URL for the queue.`,
+        )
+      }
       await isBegun()
     }
     if (readOnly) await client.query('set default_transaction_read_only = on')
   }
-}
-
-function noSessions(options: pg.PoolConfig): EnvironmentError {
-  const { host, port } = new pg.Client({ connectionString: options.connectionString })
-  return new EnvironmentError(
-    `At ${host}:${port} is a pooler that gives each transaction another session (such as PgBouncer with pool_mode = transaction), and collab-sync needs sessions of its own: name the address of PostgreSQL itself, or of a pooler that pools sessions, in DATABASE_URL, and in QUEUE_DATABASE_URL for the queue.`,
-  )
 }
 
 const QUERIES = 3

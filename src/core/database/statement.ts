@@ -12,8 +12,6 @@ type Given<Parameters> = [Parameters] extends [null] ? [] : [parameters: Paramet
 interface Description {
   /** Names of `$1`, `$2` ... in their order, with a space between them. */
   readonly parameters?: string
-  /** Names of the columns of a row, in their order, with a space between them. */
-  readonly columns?: string
   /** Columns that the statement's head declares never null, which PostgreSQL cannot know; in the same form. */
   readonly neverNull?: string
   /** Prepared once for each connection: pays where it runs often. */
@@ -36,7 +34,6 @@ export function statementName(text: string): string | null {
  * `src/core/database/statements` make one, from what PostgreSQL says of the statement and from the statement's head.
  */
 export class Statement<Parameters, Row> {
-  readonly #columns: readonly string[]
   readonly #neverNull: readonly string[]
   readonly #parameters: readonly string[]
   readonly #isPrepared: boolean
@@ -47,7 +44,6 @@ export class Statement<Parameters, Row> {
   constructor(name: string, description: Description = {}) {
     this.name = name
     this.#parameters = words(description.parameters)
-    this.#columns = words(description.columns)
     this.#neverNull = words(description.neverNull)
     this.#isPrepared = description.isPrepared ?? false
   }
@@ -65,14 +61,15 @@ export class Statement<Parameters, Row> {
 
   /** Runs it. @returns every row @throws pg.DatabaseError as PostgreSQL refuses it */
   async all(on: On, ...given: Given<Parameters>): Promise<Row[]> {
-    const { rows } = await this.#query(on, given[0])
-    return rows.map((values) => this.#row(values))
+    const { rows, fields } = await this.#query(on, given[0])
+    const members = fields.map(memberOf)
+    return rows.map((values) => this.#row(values, members))
   }
 
   /** Runs it. @returns the first row, undefined where there is none */
   async first(on: On, ...given: Given<Parameters>): Promise<Row | undefined> {
-    const { rows } = await this.#query(on, given[0])
-    return rows[0] && this.#row(rows[0])
+    const { rows, fields } = await this.#query(on, given[0])
+    return rows[0] && this.#row(rows[0], fields.map(memberOf))
   }
 
   /** Runs a statement that returns a row whatever the tables hold. @throws when there is none: a programmer's error */
@@ -87,10 +84,15 @@ export class Statement<Parameters, Row> {
     return (await this.#query(on, given[0])).rowCount ?? 0
   }
 
-  async #query(on: On, parameters: Parameters | undefined) {
+  /** Counts the rows that the `delete from` at the end of a statement that is not prepared would delete, and deletes none. */
+  async countOnly(on: On, ...given: Given<Parameters>): Promise<number> {
+    return (await this.#query(on, given[0], this.text.replace(/^delete/m, 'select'))).rowCount ?? 0
+  }
+
+  async #query(on: On, parameters: Parameters | undefined, text = this.text) {
     const byName = parameters as Record<string, unknown> | undefined
     return on.query<unknown[]>({
-      text: this.text,
+      text,
       rowMode: 'array',
       ...(this.#isPrepared && { name: this.name }),
       // Without values the simple protocol is used, in which a file may hold several statements.
@@ -98,13 +100,28 @@ export class Statement<Parameters, Row> {
     })
   }
 
-  #row(values: readonly unknown[]): Row {
+  #row(values: readonly unknown[], members: readonly string[]): Row {
     const row: Record<string, unknown> = {}
-    for (const [index, name] of this.#columns.entries()) row[name] = values[index]
+    for (const [index, name] of members.entries()) row[name] = values[index]
     for (const name of this.#neverNull)
       if (row[name] === null) throw new Error(`${this.name} returned null as ${name}.`)
     return row as Row
   }
+}
+
+/** By the name of a column, since the same ones come with every query. */
+const members = new Map<string, string>()
+
+/** The member of a row that has a column. */
+function memberOf({ name }: pg.FieldDef): string {
+  let member = members.get(name)
+  if (member === undefined) members.set(name, (member = camelCase(name)))
+  return member
+}
+
+/** The name of a column or of a file of `sql/queries` in TypeScript. */
+export function camelCase(name: string): string {
+  return name.replaceAll(/[_-]([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
 }
 
 function words(list: string | undefined): readonly string[] {

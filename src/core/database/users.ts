@@ -103,22 +103,8 @@ export interface Membership {
   readonly userId: string
 }
 
-const READ = { document: members.readDocumentUsers, group: members.readUserGroupMembers }
 const JOIN = { document: members.joinDocumentUsers, group: members.joinUserGroupMembers }
 const LEAVE = { document: members.leaveDocumentUsers, group: members.leaveUserGroupMembers }
-
-/** Reads all present and former members of listings: by listing, by user ID, true for those who left. */
-export async function readMembers(
-  on: On,
-  kind: MemberKind,
-  keys: readonly number[],
-): Promise<Map<number, Map<string, boolean>>> {
-  const found = new Map(keys.map((key) => [key, new Map<string, boolean>()]))
-  if (keys.length === 0) return found
-  for (const { key, userId, removed } of await READ[kind].all(on, { keys }))
-    found.get(key)?.set(userId, removed)
-  return found
-}
 
 /**
  * Records whose removal from a listing waits for a decision (`held`), or was refused while the response stays the same.

@@ -31,8 +31,7 @@ export function followLimits(
   let known = String(own)
   let isPaused = false
   return async (on) => {
-    const fetching = { deadAfterS: DEAD_AFTER_S, own, name: 'this process' }
-    const limits = await workers.rateLimits.all(on, fetching)
+    const limits = await workers.rateLimits.all(on, { deadAfterS: DEAD_AFTER_S, own })
     const [first] = limits
     // There is always a row: this process has one, or its limit is that of a worker.
     if (first === undefined) return

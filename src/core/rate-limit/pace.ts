@@ -11,14 +11,9 @@ export async function readPace(on: On): Promise<Pace> {
 }
 
 /** The pause in a row with the columns of sync.current_pause; null without one. */
-export function pauseOf({
-  pausedAt: since,
-  pausedUntil: until,
-  pausedBy: by,
-  reason,
-}: Pick<
-  RowOf<typeof pace.read>,
-  'pausedAt' | 'pausedUntil' | 'pausedBy' | 'reason'
->): Pace['pause'] {
+export function pauseOf(
+  row: Pick<RowOf<typeof pace.read>, 'pausedAt' | 'pausedUntil' | 'pausedBy' | 'reason'>,
+): Pace['pause'] {
+  const { pausedAt: since, pausedUntil: until, pausedBy: by, reason } = row
   return since && until && by ? { since, until, by, reason } : null
 }

@@ -12,18 +12,18 @@ export const ATTEMPTS_MAX = 8
 
 /**
  * Claims an item of a run; the run's first item begins the run.
- * @param options.isAgain as in claimItem
+ * @param isAgain as in claimItem
  * @returns null if the item is done already, or if its run is stopping, so that it is skipped
  */
 export async function startItem(
   context: RunContext,
   ids: { runId: string; itemId: number },
-  options: { isAgain: boolean } = { isAgain: false },
+  isAgain = false,
 ): Promise<Claim | null> {
   const { database, deadAfterS, workerId } = context
   let claim: Claim | null
   try {
-    claim = await claimItem(database, ids, workerId, options)
+    claim = await claimItem(database, ids, workerId, isAgain)
   } catch (error) {
     const problem = await problemOf(context, ids, error)
     if (problem === null) throw error

@@ -30,7 +30,7 @@ export async function syncBatch(
     for (let timesSuperseded = 0; ; timesSuperseded++) {
       const ended = new AbortController()
       itemsInProgress.set(ids.itemId, ended)
-      const started = await startItem(context, ids, { isAgain: timesSuperseded > 0 })
+      const started = await startItem(context, ids, timesSuperseded > 0)
       // It is done already, or its run is stopping.
       if (started === null) return
       try {

@@ -20,7 +20,7 @@ export interface SyncContext extends RunContext {
   readonly rules: RulesSource
   /** Most ids in one filter of a call. */
   readonly maxIds: number
-  /** Fraction of a listing whose loss is suspicious. */
+  /** Fraction of a listing whose loss is suspicious, `SYNC_SHRINK_LIMIT`. */
   readonly shrinkLimit: number
   /** Equal responses of nightly runs after which a held removal is applied, `HELD_ACCEPT_AFTER`; null for never. */
   readonly heldAcceptAfter: number | null
@@ -48,17 +48,13 @@ export interface HeldScope {
 }
 
 /** What the writers of one commit share. */
-export interface Committing {
+export interface Committing extends Pick<SyncContext, 'shrinkLimit' | 'heldAcceptAfter'> {
   readonly claim: Pick<
     RuledClaim,
     'runId' | 'claimNo' | 'batchXmin' | 'claimedAt' | 'at' | 'trigger' | 'onlyScopes' | 'rules'
   >
   readonly batchKey: number
   readonly operation: Operation
-  /** Fraction of a listing whose loss is suspicious, `SYNC_SHRINK_LIMIT`. */
-  readonly shrinkLimit: number
-  /** `HELD_ACCEPT_AFTER`; null for never. */
-  readonly heldAcceptAfter: number | null
   /** Counts of this commit; the writers add to them. */
   readonly counts: Counts
 }

@@ -76,11 +76,10 @@ export async function decideHeld(
   left: number
   fault?: unknown
 }> {
-  const chosen = { ...ALL, ...choice }
   const { places, counts: now } = await readChosen(database, choice)
   if (seen !== undefined && SEEN.some((name) => seen[name] !== now[name]))
     throw new UsageError(HELD_CHANGED)
-  if (places.length === 0) throw new UsageError(await nothingHeld({ database }, chosen))
+  if (places.length === 0) throw new UsageError(await nothingHeld({ database }, choice))
   let listings = 0
   const people = new Set<string>()
   let fault: unknown

@@ -75,16 +75,11 @@ export async function isolateRecords(
   }
 }
 
-interface Refused<T> {
-  readonly record: T
-  readonly error: unknown
-}
-
 /** The records that cannot be stored by themselves. */
 async function refusedOf<T>(
   records: readonly T[],
   trial: (records: readonly T[]) => Promise<void>,
-): Promise<Refused<T>[]> {
+): Promise<{ record: T; error: unknown }[]> {
   try {
     await trial(records)
     return []

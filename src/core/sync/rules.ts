@@ -1,6 +1,6 @@
 import type { Operation } from '../../base/operations.ts'
 import type { RowOf } from '../database/statement.ts'
-import type { claim } from '../database/statements/items.ts'
+import type { claim } from '../database/statements/refresh.ts'
 import type { StoredEmails } from '../database/users.ts'
 import type { ZoneDays } from '../database/comment-rows.ts'
 
@@ -28,15 +28,7 @@ export interface Rules {
 }
 
 /** What a claim saw of erasures and definitions. */
-export type SeenByClaim = Pick<
-  RowOf<typeof claim>,
-  | 'lastErasure'
-  | 'writtenMember'
-  | 'reportTimeZone'
-  | 'privacyEmail'
-  | 'privacyRaw'
-  | 'privacyExclude'
->
+export type SeenByClaim = Omit<RowOf<typeof claim>, 'claimNo'>
 
 /** Makes the rules of claims; `src/features/privacy` does. */
 export interface RulesSource {

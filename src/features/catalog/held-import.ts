@@ -46,23 +46,17 @@ export interface ImportDecision {
   readonly reason: string | null
 }
 
-export interface DecidedImport {
-  readonly importId: number
-  readonly state: ImportDecision['state']
-  /** Number of scopes that became inactive. */
-  readonly deactivated: number
-}
-
 /**
  * Accepts or refuses the held import. If it is accepted, the scopes that it lacks become inactive, except those that were named
  * since; the next import adds what it adds. If it is refused, an import that lacks the same scopes is not held again until a
  * complete list is applied.
+ * @returns `deactivated`: the number of scopes that became inactive
  * @throws UsageError if it is not held: a later one may have replaced it
  */
 export async function decideImport(
   database: Database,
   { importId, state, decidedBy, reason }: ImportDecision,
-): Promise<DecidedImport> {
+): Promise<Pick<ImportDecision, 'importId' | 'state'> & { deactivated: number }> {
   const changes = await transaction(database, async (client) => {
     await beginCatalogChange(client)
     const held = await catalog.heldImport.first(client)

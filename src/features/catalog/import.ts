@@ -4,6 +4,7 @@ import { from as copyFrom } from 'pg-copy-streams'
 import { UsageError } from '../../base/errors.ts'
 import { OPERATION_NAMES, OPERATIONS } from '../../base/operations.ts'
 import { processUser } from '../../base/process-user.ts'
+import { fieldOf } from '../../core/database/comment-rows.ts'
 import { retryConflicts, transactionOn } from '../../core/database/pool.ts'
 import type { Client, Database } from '../../core/database/pool.ts'
 import type { On } from '../../core/database/statement.ts'
@@ -134,7 +135,7 @@ async function* copyRows(
           throw new Error('Names are imported with a redaction only.')
         row.push(name && (read.redaction?.redact(line.organizationId, name) ?? null))
       }
-      text += `${row.map(copyField).join('\t')}\n`
+      text += `${row.map(fieldOf).join('\t')}\n`
     }
     if (read.lines % BATCH_LINES === 0) {
       onProgress?.(read.lines)
@@ -146,12 +147,6 @@ async function* copyRows(
   onProgress?.(read.lines)
   yield text
 }
-
-function copyField(value: string | null): string {
-  return value?.replace(/[\\\t\n\r]/g, (found) => ESCAPES[found] ?? '') ?? '\\N'
-}
-
-const ESCAPES: Record<string, string> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' }
 
 function complaintOf(source: CatalogSource, complaints: string[]): string {
   const atLeast = complaints.length === MAX_COMPLAINTS ? 'at least ' : ''
@@ -201,8 +196,7 @@ const LISTED = OPERATION_NAMES.flatMap((operation) =>
 async function merge(client: Client, prune: boolean): Promise<CatalogChanges> {
   await catalog.stageNames.run(client)
   const organizations = await catalog.addOrganizations.run(client)
-  await catalog.stageUserGroups.run(client)
-  await catalog.stageDocuments.run(client)
+  await catalog.stageParents.run(client)
   const userGroups = await catalog.addUserGroups.run(client)
   const documents = await catalog.addDocuments.run(client)
   await catalog.stageAnnotations.run(client)

@@ -4,13 +4,9 @@ import type { NamedColumn, Texts } from '../../base/columns.ts'
 import { readCommentContents } from '../../core/database/comments.ts'
 import type { Database } from '../../core/database/pool.ts'
 import { readSetAside } from '../../core/database/failures.ts'
-import {
-  readMembers,
-  readRemovals,
-  readUserContents,
-  USER_SOURCES,
-} from '../../core/database/users.ts'
+import { readRemovals, readUserContents, USER_SOURCES } from '../../core/database/users.ts'
 import type { UserContent } from '../../core/database/users.ts'
+import { LISTED_USERS } from '../../core/sync/commit/listed-users.ts'
 import type { RecordsResult } from '../../core/sync/fetch/result.ts'
 import { canonicalJson, digestOfRejected } from '../../core/sync/record/digest.ts'
 import type { UserRecord } from '../../core/sync/record/user.ts'
@@ -133,14 +129,13 @@ async function compareUsers(
 /** The users of the listing according to the tables. */
 async function membersOf(
   database: Database,
-  { scope: { kind, key } }: RecordsResult<'users'>,
+  { scope }: RecordsResult<'users'>,
   stored: ReadonlyMap<string, UserContent>,
 ): Promise<Set<string>> {
-  if (kind === 'document' || kind === 'group') {
-    const members = (await readMembers(database, kind, [key])).get(key)
-    return new Set([...(members ?? [])].filter(([, hasLeft]) => !hasLeft).map(([id]) => id))
-  }
-  return new Set([...stored].filter(([, { listed }]) => listed).map(([id]) => id))
+  if (scope.kind === 'organization')
+    return new Set([...stored].filter(([, { listed }]) => listed).map(([id]) => id))
+  const [members] = await LISTED_USERS.readStored(database, [scope])
+  return new Set([...(members ?? [])].filter(([, hasLeft]) => !hasLeft).map(([id]) => id))
 }
 
 /** A listing of a document or group does not determine a row that comes from the organization's listing. */

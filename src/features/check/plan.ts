@@ -13,22 +13,24 @@ import type { ScopeInBatch, ScopesRequest } from '../../core/run/start.ts'
 import { fetchEach, idsOf } from './fetch-each.ts'
 
 /** Numbers of records. */
-export interface PlannedChanges {
-  readonly received: number
-  readonly added: number
-  readonly changed: number
-  readonly unchanged: number
+const NO_CHANGES = {
+  received: 0,
+  added: 0,
+  changed: 0,
+  unchanged: 0,
   /** Comments that would be marked deleted, and users or members who would be removed. */
-  readonly removed: number
+  removed: 0,
   /** Users whose removal would be held. */
-  readonly held: number
+  held: 0,
   /** Records, or fields of records, that could not be stored. */
-  readonly rejected: number
+  rejected: 0,
   /** Of the rejected, fields of stored records. */
-  readonly fieldsRejected: number
+  fieldsRejected: 0,
   /** Of the rejected, records that were not set aside. */
-  readonly lost: number
+  lost: 0,
 }
+const CHANGES = Object.keys(NO_CHANGES) as (keyof typeof NO_CHANGES)[]
+type PlannedChanges = Readonly<typeof NO_CHANGES>
 
 export interface PlannedScope extends PlannedChanges, ScopeIds {
   readonly operation: Operation
@@ -74,19 +76,6 @@ export async function planRun(
   })
   return { ...total, calls, retries }
 }
-
-const NO_CHANGES = {
-  received: 0,
-  added: 0,
-  changed: 0,
-  unchanged: 0,
-  removed: 0,
-  held: 0,
-  rejected: 0,
-  fieldsRejected: 0,
-  lost: 0,
-}
-const CHANGES = Object.keys(NO_CHANGES) as (keyof typeof NO_CHANGES)[]
 
 async function planScope(
   context: Pick<SyncContext, 'database' | 'shrinkLimit' | 'heldAcceptAfter'> & { rules: Rules },

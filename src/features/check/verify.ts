@@ -26,21 +26,24 @@ export interface FailedCheck extends ScopeIds {
   readonly message: string
 }
 
-export interface Verified {
+const NO_DIFFERENCES = {
+  /** Records that differ, apart from the next four counts. */
+  differing: 0,
+  /** Comments that changed at the service after the last check; the next run writes them. */
+  changedSince: 0,
+  /** Rejected records that were set aside; the tables lack them. */
+  setAside: 0,
+  /** Users whose removal is pending approval. */
+  held: 0,
+  /** Users whose removal was refused. */
+  refused: 0,
+}
+
+export interface Verified extends Readonly<typeof NO_DIFFERENCES> {
   /** Compared scopes. */
   readonly scopes: number
   /** Compared records: of the service, the tables or both. */
   readonly records: number
-  /** Records that differ, apart from the next four counts. */
-  readonly differing: number
-  /** Comments that changed at the service after the last check; the next run writes them. */
-  readonly changedSince: number
-  /** Rejected records that were set aside; the tables lack them. */
-  readonly setAside: number
-  /** Users whose removal is pending approval. */
-  readonly held: number
-  /** Users whose removal was refused. */
-  readonly refused: number
   /** `differing` / `records`, 0 to 1. */
   readonly errorRate: number
   /** Scopes without a usable response; the counts above exclude them. */
@@ -108,8 +111,6 @@ export async function verify(
     await database.end()
   }
 }
-
-const NO_DIFFERENCES = { differing: 0, changedSince: 0, setAside: 0, held: 0, refused: 0 }
 
 /** The field of {@link Verified} that counts a difference. */
 function kindOf(difference: ContentDifference): keyof typeof NO_DIFFERENCES {

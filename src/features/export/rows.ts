@@ -1,3 +1,4 @@
+import { escapeIdentifier } from 'pg'
 import Cursor from 'pg-cursor'
 import { CHANGED_OBJECTS } from '../../base/columns.ts'
 import type { Client, Database } from '../../core/database/pool.ts'
@@ -114,7 +115,7 @@ export async function* streamRows(
 ): AsyncGenerator<(string | null)[]> {
   const values: unknown[] = []
   const parameter = (value: unknown) => `$${values.push(value)}`
-  const table = `${quoted(schema)}.${quoted(name)}`
+  const table = `${escapeIdentifier(schema)}.${escapeIdentifier(name)}`
   const computed: Record<string, string> = {}
   let [from, distinct, order] = [`${table} v`, '', '']
   if (changed !== undefined) computed['is_gone'] = 'false'
@@ -131,7 +132,7 @@ export async function* streamRows(
     from += ' left join collab.users u using (organization_id, user_id)'
   }
   const selected = columns.map(({ name: column, type }) => {
-    const value = computed[column] ?? `v.${quoted(column)}`
+    const value = computed[column] ?? `v.${escapeIdentifier(column)}`
     // Arrays have no text that other programs read.
     return type.endsWith('[]') ? `to_jsonb(${value})` : value
   })
@@ -157,8 +158,4 @@ export async function* streamRows(
     // It never closes on a lost connection.
     cursor.close(() => {})
   }
-}
-
-function quoted(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`
 }

@@ -24,14 +24,16 @@ const PAUSE_MAX_S = 900
 /** A process that ends tries so often to make its last checks, while other processes hold the lock. */
 const LAST_CHECK_TRIES = 20
 
-export interface NotifierOptions {
+/** The settings of notifications. */
+export interface NotifySettings {
+  readonly notifyUrls?: readonly ReceiverAddress[]
+  readonly notifySecret?: string
+  readonly httpPublicUrl?: string
+}
+
+export interface NotifierOptions extends NotifySettings {
   readonly database: Database
   readonly log: Log
-  readonly addresses: readonly ReceiverAddress[]
-  /** `whsec_...` */
-  readonly secret: string | undefined
-  /** HTTP_PUBLIC_URL */
-  readonly publicUrl?: string | undefined
   /** The least time between two checks of all processes together. */
   readonly secondsBetween: number
 }
@@ -51,7 +53,7 @@ export class Notifier {
 
   constructor(options: NotifierOptions) {
     this.#options = options
-    this.receivers = receiversOf(options.addresses)
+    this.receivers = receiversOf(options.notifyUrls ?? [])
   }
 
   /**
@@ -140,7 +142,7 @@ export class Notifier {
   }
 
   async #deliverDue(on: Database | Client, receiver: Receiver): Promise<boolean> {
-    const { log, secret, publicUrl } = this.#options
+    const { log, notifySecret: secret, httpPublicUrl } = this.#options
     const delivery = await notify.claim.first(on, { receiver: receiver.key, leaseS: LEASE_S })
     if (delivery === undefined) return false
     const { notificationId: id, kind } = delivery
@@ -158,7 +160,7 @@ export class Notifier {
     try {
       const { shape } = receiver
       const isPing = shape === 'heartbeat'
-      const body = isPing ? null : bodyFor(shape, id, notification, publicUrl)
+      const body = isPing ? null : bodyFor(shape, id, notification, httpPublicUrl)
       const isFailure = 'status' in notification && /^(failed|cancelled)$/.test(notification.status)
       const to = isPing && isFailure ? failing(receiver) : receiver
       await postMessage(to, { id, body }, { secret, signal })
@@ -240,13 +242,6 @@ const SECONDS_BETWEEN = 5
 const SECONDS_BETWEEN_MAX = 60
 const SECONDS_BETWEEN_OF_MS = 2
 
-/** The settings of notifications. */
-export interface NotifySettings {
-  readonly notifyUrls?: readonly ReceiverAddress[]
-  readonly notifySecret?: string
-  readonly httpPublicUrl?: string
-}
-
 /**
  * Notifies the receivers of NOTIFY_URL until it is stopped; does nothing without receivers. Errors are logged, and the next
  * check tries again.
@@ -258,17 +253,9 @@ export async function keepNotified(
   settings: NotifySettings,
   options: { staysOn: boolean; log: Log },
 ): Promise<{ stop(): Promise<void> }> {
-  const { notifyUrls = [], notifySecret, httpPublicUrl } = settings
-  if (notifyUrls.length === 0) return { stop: async () => {} }
+  if (!settings.notifyUrls?.length) return { stop: async () => {} }
   const { log, staysOn } = options
-  const notifier = new Notifier({
-    database,
-    log,
-    addresses: notifyUrls,
-    secret: notifySecret,
-    publicUrl: httpPublicUrl,
-    secondsBetween: SECONDS_BETWEEN,
-  })
+  const notifier = new Notifier({ ...settings, database, log, secondsBetween: SECONDS_BETWEEN })
   // Each receiver by itself, so that one that hangs delays neither the checks nor the others.
   const deliveries = notifier.receivers.map((receiver) =>
     every(CHECK_MS, log, 'delivery of notifications', async () => {

@@ -62,11 +62,8 @@ export async function sendTests(settings: NotifySettings): Promise<Tested[]> {
       const id = randomUUID()
       try {
         const body = bodyFor(receiver.shape, id, test, httpPublicUrl)
-        return {
-          name,
-          accepted: true,
-          result: await postOnce(receiver, { id, body }, notifySecret),
-        }
+        const result = await postOnce(receiver, { id, body }, notifySecret)
+        return { name, accepted: true, result }
       } catch (error) {
         if (!(error instanceof PostError)) throw error
         return { name, accepted: false, result: error.message }

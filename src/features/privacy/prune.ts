@@ -60,7 +60,10 @@ export async function prune(
     for (let firstBlock = 0; firstBlock < blocks; firstBlock += step) {
       signal?.throwIfAborted()
       const endBlock = firstBlock + step
-      deleted += (await statement.one(database, { before, firstBlock, endBlock, isDryRun })).number
+      const rows = { before, firstBlock, endBlock, isDryRun }
+      deleted += await (isDryRun
+        ? statement.countOnly(database, rows)
+        : statement.run(database, rows))
       onPruned(table, Math.min(1, endBlock / blocks), deleted)
     }
     pruned[name as keyof Pruned] = deleted

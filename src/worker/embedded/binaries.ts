@@ -77,13 +77,7 @@ export function packagedDirectory(platform: string, arch: string): string {
 /** The environment of PostgreSQL's programs: none of our settings, and messages in English. */
 export function serverEnvironment(): NodeJS.ProcessEnv {
   const { PATH, SystemRoot, TEMP } = process.env
-  return {
-    LC_ALL: 'C',
-    TZ: 'UTC',
-    ...(PATH === undefined ? {} : { PATH }),
-    ...(SystemRoot === undefined ? {} : { SystemRoot }),
-    ...(TEMP === undefined ? {} : { TEMP }),
-  }
+  return { LC_ALL: 'C', TZ: 'UTC', PATH, SystemRoot, TEMP }
 }
 
 async function binariesIn(directory: string, account: Account | null): Promise<Binaries> {

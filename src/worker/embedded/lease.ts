@@ -8,21 +8,17 @@ import { homeError } from './home.ts'
 const LEASE = 'collab-sync lease'
 const RETRY_MS = 100
 
-/** A process that uses the server: an open connection, which ends when the process ends or is killed. */
-export interface Lease {
-  /** Requires the lock. */
-  release(): Promise<void>
-}
-
 /**
- * Takes a lease and creates missing databases. Requires the lock, because PostgreSQL has no `create database if not exists`.
+ * Takes a lease and creates missing databases. A lease is a process that uses the server: an open connection, which ends when
+ * the process ends or is killed. Requires the lock, because PostgreSQL has no `create database if not exists`.
+ * @returns releases it, and requires the lock too
  * @throws EnvironmentError if the password is wrong or the disk is full
  */
 export async function takeLease(
   cluster: Cluster,
   port: number,
   databases: string[],
-): Promise<Lease> {
+): Promise<() => Promise<void>> {
   let client = await connect(cluster, port, LEASE)
   let isReleased = false
 
@@ -56,7 +52,7 @@ export async function takeLease(
     throw problemOf(cluster, error)
   }
   renewWhenLost()
-  return { release }
+  return release
 }
 
 /** The number of leases, or null if the server cannot be queried. Requires the lock. */

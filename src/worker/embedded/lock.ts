@@ -13,28 +13,24 @@ const POLL_MS = 50
  * a timer renews the lock.
  */
 export async function withLock<T>(home: Home, work: () => Promise<T>): Promise<T> {
-  const release = await acquire(home)
-  try {
-    return await work()
-  } finally {
-    // A lock that was lost while the machine was suspended is no error: PostgreSQL has its own interlock.
-    await release().catch(() => {})
-  }
-}
-
-async function acquire(home: Home): Promise<() => Promise<void>> {
-  try {
-    return await lockfile.lock(home.directory, {
+  const release = await lockfile
+    .lock(home.directory, {
       lockfilePath: home.lockFile,
       stale: STALE_MS,
       retries: { retries: WAIT_MS / POLL_MS, factor: 1, minTimeout: POLL_MS, maxTimeout: POLL_MS },
       onCompromised: () => {},
     })
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ELOCKED') throw homeError(home.directory, error)
-    throw new EnvironmentError(
-      `Another process has been starting or stopping the PostgreSQL in ${home.directory} for ${WAIT_MS / 60_000} minutes: see ${home.logFile}, or ${OWN_DATABASE}.`,
-      { cause: error },
-    )
+    .catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ELOCKED') throw homeError(home.directory, error)
+      throw new EnvironmentError(
+        `Another process has been starting or stopping the PostgreSQL in ${home.directory} for ${WAIT_MS / 60_000} minutes: see ${home.logFile}, or ${OWN_DATABASE}.`,
+        { cause: error },
+      )
+    })
+  try {
+    return await work()
+  } finally {
+    // A lock that was lost while the machine was suspended is no error: PostgreSQL has its own interlock.
+    await release().catch(() => {})
   }
 }

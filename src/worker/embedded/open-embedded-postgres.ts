@@ -77,7 +77,7 @@ async function openCluster(home: Home, log: (line: string) => void): Promise<Clu
 }
 
 async function closer(cluster: Cluster, port: number): Promise<EmbeddedPostgres['close']> {
-  const lease = await takeLease(cluster, port, ['collab_sync', 'collab_sync_queue'])
+  const release = await takeLease(cluster, port, ['collab_sync', 'collab_sync_queue'])
   const stopMarking = await keepMarked(cluster.home)
   const stopBounding = keepLogBounded(cluster.home.logFile)
   let closed: Promise<void> | undefined
@@ -85,7 +85,7 @@ async function closer(cluster: Cluster, port: number): Promise<EmbeddedPostgres[
     stopMarking()
     stopBounding()
     await withLock(cluster.home, async () => {
-      await lease.release()
+      await release()
       await stopIfUnused(cluster)
     })
   }

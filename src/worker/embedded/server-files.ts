@@ -9,10 +9,10 @@ const CHECK_MS = 600_000
 const TAIL_BYTES = 4096
 
 /** Bounds the log at intervals until the returned function is called. The timer does not keep the process alive. */
-export function keepLogBounded(file: string, mostBytes = MOST_BYTES): () => void {
+export function keepLogBounded(file: string): () => void {
   const timer = setInterval(() => {
     // A sync continues if the log cannot be truncated, for example on a full disk.
-    boundLog(file, mostBytes).catch(() => {})
+    boundLog(file).catch(() => {})
   }, CHECK_MS)
   timer.unref()
   return () => clearInterval(timer)

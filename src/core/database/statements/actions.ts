@@ -31,10 +31,7 @@ export const list = new Statement<
     target: string | null
     reason: string | null
   }
->('actions/list', {
-  parameters: 'runId before limit',
-  columns: 'actionId at by action runId target reason',
-})
+>('actions/list', { parameters: 'runId before limit' })
 
 /** Notes an action, in the transaction that makes its change. */
 export const note = new Statement<

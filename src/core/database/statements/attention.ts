@@ -17,10 +17,7 @@ export const byKind = new Statement<
     words: string | null
     first: unknown | null
   }
->('attention/by-kind', {
-  columns: 'kind urgency count organizations since latest sentence fix path words first',
-  neverNull: 'kind urgency count organizations sentence fix path',
-})
+>('attention/by-kind', { neverNull: 'kind urgency count organizations sentence fix path' })
 
 /** A page of open problems: one row per organization for problems of organizations. */
 export const page = new Statement<
@@ -44,6 +41,5 @@ export const page = new Statement<
   }
 >('attention/page', {
   parameters: 'kind afterKind afterOrganizationId limit',
-  columns: 'kind urgency organizationId count since latest sentence fix path words',
   neverNull: 'kind urgency count sentence fix path',
 })

@@ -5,11 +5,7 @@ import { Statement } from '../statement.ts'
 export const countScopes = new Statement<
   { operations: readonly string[]; organizationIds: readonly string[] | null },
   { scopes: number }
->('batches/count-scopes', {
-  parameters: 'operations organizationIds',
-  columns: 'scopes',
-  neverNull: 'scopes',
-})
+>('batches/count-scopes', { parameters: 'operations organizationIds', neverNull: 'scopes' })
 
 /** Batches with scopes to fetch, in the order of their keys. */
 export const page = new Statement<
@@ -20,17 +16,10 @@ export const page = new Statement<
     limit: number
   },
   { batchKey: number; operation: 'users' | 'comments' }
->('batches/page', {
-  parameters: 'after operations organizationIds limit',
-  columns: 'batchKey operation',
-})
+>('batches/page', { parameters: 'after operations organizationIds limit' })
 
 /** Random scopes, by batch: each scope is as likely as any other. The places are indexes into the scopes of the batch. */
 export const sample = new Statement<
   { operations: readonly string[]; limit: number },
   { batchKey: number; operation: 'users' | 'comments'; places: readonly number[] }
->('batches/sample', {
-  parameters: 'operations limit',
-  columns: 'batchKey operation places',
-  neverNull: 'batchKey operation places',
-})
+>('batches/sample', { parameters: 'operations limit', neverNull: 'batchKey operation places' })

@@ -3,7 +3,6 @@ import { Statement } from '../statement.ts'
 
 /** Adds new annotations; own_checked_at as in add-listings. With continuous refresh, a few are checked next. Those of a large import remain unchecked batches, because they would delay all others. */
 export const addAnnotations = new Statement<null, { scopes: number }>('catalog/add-annotations', {
-  columns: 'scopes',
   neverNull: 'scopes',
 })
 
@@ -44,11 +43,7 @@ export const anyScopes = new Statement<
     annotationId: string | null
     organizationUserGroupId: string | null
   }
->('catalog/any-scopes', {
-  parameters: 'operations',
-  columns: 'operation organizationId documentId annotationId organizationUserGroupId',
-  neverNull: 'operation organizationId',
-})
+>('catalog/any-scopes', { parameters: 'operations', neverNull: 'operation organizationId' })
 
 /** Copies the lines of an import in COPY's text format. */
 export const copyLines = new Statement<null, null>('catalog/copy-lines')
@@ -67,10 +62,7 @@ export const countLacking = new Statement<
     firstOrganizationId: string | null
     digest: string
   }
->('catalog/count-lacking', {
-  columns: 'scopes lacking organizations isMuch firstOrganizationId digest',
-  neverNull: 'scopes lacking organizations isMuch digest',
-})
+>('catalog/count-lacking', { neverNull: 'scopes lacking organizations isMuch digest' })
 
 /** Counts organizations, documents, annotations and user groups of the catalog, and how many of them are inactive. Active annotations are counted by batch, inactive ones by their index. */
 export const count = new Statement<
@@ -86,8 +78,6 @@ export const count = new Statement<
     inactiveUserGroups: number
   }
 >('catalog/count', {
-  columns:
-    'organizations inactiveOrganizations documents inactiveDocuments annotations inactiveAnnotations userGroups inactiveUserGroups',
   neverNull:
     'organizations inactiveOrganizations documents inactiveDocuments annotations inactiveAnnotations userGroups inactiveUserGroups',
 })
@@ -102,10 +92,7 @@ export const createStaging = new Statement<null, null>('catalog/create-staging')
 export const deactivate = new Statement<
   null,
   { organizations: number; documents: number; annotations: number; userGroups: number }
->('catalog/deactivate', {
-  columns: 'organizations documents annotations userGroups',
-  neverNull: 'organizations documents annotations userGroups',
-})
+>('catalog/deactivate', { neverNull: 'organizations documents annotations userGroups' })
 
 /** Records the decision on a held import and deletes its lacking scopes. */
 export const decideImport = new Statement<
@@ -117,7 +104,7 @@ export const decideImport = new Statement<
 export const findDecided = new Statement<
   { digest: string; source: string },
   { importId: number; state: 'applied' | 'held' | 'accepted' | 'refused' | 'replaced' | 'failed' }
->('catalog/find-decided', { parameters: 'digest source', columns: 'importId state' })
+>('catalog/find-decided', { parameters: 'digest source' })
 
 /** Looks up lines in the catalog, in their order. A line that does not exist, or whose parents do not exist, has no keys from that level on. While an import is held, no line counts as settled, because naming a line removes it from the scopes that the held import lacks. */
 export const findLines = new Statement<
@@ -140,15 +127,11 @@ export const findLines = new Statement<
   }
 >('catalog/find-lines', {
   parameters: 'organizationIds documentIds annotationIds userGroupIds',
-  columns:
-    'organizationKey documentKey annotationKey userGroupKey organizationName documentName organizationUserGroupName isActive isStored',
   neverNull: 'isActive isStored',
 })
 
 /** Locks and returns the held import; no row if none is held. */
-export const heldImport = new Statement<null, { importId: number }>('catalog/held-import', {
-  columns: 'importId',
-})
+export const heldImport = new Statement<null, { importId: number }>('catalog/held-import')
 
 /** Records an import as held, with the number of lacking scopes. */
 export const holdImport = new Statement<
@@ -165,7 +148,6 @@ export const holdImport = new Statement<
   { importId: number }
 >('catalog/hold-import', {
   parameters: 'source requestedBy lines scopes lacking organizations firstOrganizationId digest',
-  columns: 'importId',
 })
 
 /** Records that a source could not be read. If the last failure was the same, updates its time. */
@@ -200,7 +182,6 @@ export const listLacking = new Statement<
   }
 >('catalog/list-lacking', {
   parameters: 'afterId afterPosition limit',
-  columns: 'lackingId position organizationId documentId annotationId organizationUserGroupId',
   neverNull: 'lackingId position organizationId',
 })
 
@@ -226,8 +207,6 @@ export const list = new Statement<
   }
 >('catalog/list', {
   parameters: 'organizationId documentId afterUserGroupId afterId limit',
-  columns:
-    'organizationId documentId annotationId organizationUserGroupId organizationName documentName organizationUserGroupName active checkedAt',
   neverNull: 'organizationId active',
 })
 
@@ -245,7 +224,6 @@ export const missingFromScope = new Statement<
   { step: number | null; what: string; id: string | null }
 >('catalog/missing-from-scope', {
   parameters: 'organizationIds documentId annotationId userGroupIds',
-  columns: 'step what id',
   neverNull: 'what',
 })
 
@@ -262,10 +240,7 @@ export const numberListings = new Statement<
 export const reactivate = new Statement<
   null,
   { organizations: number; documents: number; annotations: number; userGroups: number }
->('catalog/reactivate', {
-  columns: 'organizations documents annotations userGroups',
-  neverNull: 'organizations documents annotations userGroups',
-})
+>('catalog/reactivate', { neverNull: 'organizations documents annotations userGroups' })
 
 /** The last imports of the catalog, newest first. */
 export const recentImports = new Statement<
@@ -289,29 +264,19 @@ export const recentImports = new Statement<
     decidedBy: string | null
     reason: string | null
   }
->('catalog/recent-imports', {
-  parameters: 'limit',
-  columns:
-    'importId at lastSeenAt source requestedBy state lines added removed scopes lacking organizations firstOrganizationId problem decidedAt decidedBy reason',
-})
+>('catalog/recent-imports', { parameters: 'limit' })
 
 /** Updates names that differ from those in the lines. Annotations have no names. */
 export const rename = new Statement<
   null,
   { organizations: number; documents: number; annotations: number; userGroups: number }
->('catalog/rename', {
-  columns: 'organizations documents annotations userGroups',
-  neverNull: 'organizations documents annotations userGroups',
-})
+>('catalog/rename', { neverNull: 'organizations documents annotations userGroups' })
 
 /** Marks the held import as replaced by a later import. */
 export const replaceHeld = new Statement<null, null>('catalog/replace-held')
 
 /** Stages annotations that the lines name. Their documents are in the catalog by then. */
 export const stageAnnotations = new Statement<null, null>('catalog/stage-annotations')
-
-/** Stages documents that the lines name, including those that only an annotation's line names. */
-export const stageDocuments = new Statement<null, null>('catalog/stage-documents')
 
 /** Stages the scopes that a held import lacks. */
 export const stageHeld = new Statement<{ importId: number }, null>('catalog/stage-held', {
@@ -324,6 +289,9 @@ export const stageLacking = new Statement<null, null>('catalog/stage-lacking')
 /** Stages the names in the lines, one per object: that of the last line with a name. An empty text removes the name. */
 export const stageNames = new Statement<null, null>('catalog/stage-names')
 
+/** Stages the user groups and the documents that the lines name, also documents that only an annotation's line names. */
+export const stageParents = new Statement<null, null>('catalog/stage-parents')
+
 /** Stages scopes to deactivate: the named ones and those beneath them. */
 export const stageRemoved = new Statement<
   {
@@ -334,9 +302,6 @@ export const stageRemoved = new Statement<
   },
   null
 >('catalog/stage-removed', { parameters: 'organizationKey documentKey annotationKey userGroupKey' })
-
-/** Stages user groups that the lines name. */
-export const stageUserGroups = new Statement<null, null>('catalog/stage-user-groups')
 
 /** Removes scopes that the lines of an import name from the lacking scopes of the held import, because a caller has requested them since. */
 export const unholdNamed = new Statement<null, null>('catalog/unhold-named')

@@ -21,11 +21,7 @@ export const countOfRun = new Statement<
     change: 'added' | 'edited' | 'deleted' | 'restored' | 'removed' | 'erased' | null
     count: number | null
   }
->('changes/count-of-run', {
-  parameters: 'runId objects',
-  columns: 'finishedAt prunedBefore removalsAccepted object change count',
-  neverNull: 'removalsAccepted',
-})
+>('changes/count-of-run', { parameters: 'runId objects', neverNull: 'removalsAccepted' })
 
 /** Committed changes that the feed does not return yet, and the open transaction that it waits for. */
 export const heldBack = new Statement<
@@ -38,10 +34,7 @@ export const heldBack = new Statement<
     databaseName: string | null
     applicationName: string | null
   }
->('changes/held-back', {
-  columns: 'lines since pid roleName databaseName applicationName',
-  neverNull: 'lines',
-})
+>('changes/held-back', { neverNull: 'lines' })
 
 /** Subscribes to notifications of committed changes. */
 export const listen = new Statement<null, null>('changes/listen')
@@ -80,8 +73,6 @@ export const pageOfRun = new Statement<
   }
 >('changes/page-of-run', {
   parameters: 'runId objects change beforeNumber beforePlace limit',
-  columns:
-    'number place object change at organizationId documentId annotationId commentId organizationUserGroupId userId name',
   neverNull: 'number place object change at organizationId',
 })
 
@@ -98,8 +89,4 @@ export const read = new Statement<
     runId: string | null
     person: string | null
   }
->('changes/read', {
-  parameters: 'after maxChanges objects',
-  columns: 'cursor object change key row at runId person',
-  neverNull: 'cursor',
-})
+>('changes/read', { parameters: 'after maxChanges objects', neverNull: 'cursor' })

@@ -14,12 +14,7 @@ export const deleteStatement = new Statement<
 export const readDigests = new Statement<
   { annotationKeys: readonly number[] },
   { annotationKey: number; commentId: number; digest: Buffer; deleted: boolean }
->('comments/read-digests', {
-  parameters: 'annotationKeys',
-  columns: 'annotationKey commentId digest deleted',
-  neverNull: 'deleted',
-  isPrepared: true,
-})
+>('comments/read-digests', { parameters: 'annotationKeys', neverNull: 'deleted', isPrepared: true })
 
 /** Comments stored for an annotation with all their content: those with some IDs, including deleted ones, or all live ones. */
 export const read = new Statement<
@@ -39,22 +34,13 @@ export const read = new Statement<
     changedAt: Date
     deleted: boolean
   }
->('comments/read', {
-  parameters: 'annotationKey commentIds',
-  columns:
-    'commentId commentText commentHtml authorUserId authorName authorEmail status type lastUpdated rest digest changedAt deleted',
-  neverNull: 'deleted',
-})
+>('comments/read', { parameters: 'annotationKey commentIds', neverNull: 'deleted' })
 
 /** The fields without a column of the comments with the newest last_updated. Fields that are large even when compressed are null. */
 export const sampleFields = new Statement<
   { limit: number },
   { lastUpdated: Date; rest: string | null }
->('comments/sample-fields', {
-  parameters: 'limit',
-  columns: 'lastUpdated rest',
-  neverNull: 'lastUpdated',
-})
+>('comments/sample-fields', { parameters: 'limit', neverNull: 'lastUpdated' })
 
 /** Updates stored comments, live or deleted. The old version is kept if the content changed or the comment is restored; a change of only the author's name or of an undocumented field creates no version. No version ends before it began, even if the clock was set back. The first change of lastUpdated stores the first one in the row, because versions are pruned. */
 export const update = new Statement<

@@ -4,7 +4,7 @@ import { Statement } from '../statement.ts'
 /** UTC offsets of a time zone in the years 1880 to 2200 and when each began, from PostgreSQL's own list of time zones, which reports use for days. */
 export const offsets = new Statement<{ timeZone: string }, { fromMs: number; aheadMs: number }>(
   'definitions/offsets',
-  { parameters: 'timeZone', columns: 'fromMs aheadMs', neverNull: 'fromMs aheadMs' },
+  { parameters: 'timeZone', neverNull: 'fromMs aheadMs' },
 )
 
 /** The definitions of reports. written_members_before are the fields from which some stored comments may still have their writing time; null if none. */
@@ -21,11 +21,7 @@ export const read = new Statement<
     refreshBudget: number | null
     changeTargetS: number
   }
->('definitions/read', {
-  columns:
-    'freshnessPromiseS writtenMember writtenMembersBefore reportTimeZone privacyEmail privacyRaw privacyExclude refreshBudget changeTargetS',
-  neverNull: 'freshnessPromiseS changeTargetS',
-})
+>('definitions/read', { neverNull: 'freshnessPromiseS changeTargetS' })
 
 /** Stores the current nightly schedule and its next due times. Deletes future due times of another schedule, including those that a process with an older schedule stores at the same moment, but not one that has passed on this process's clock and not yet on PostgreSQL's. */
 export const setSchedule = new Statement<
@@ -63,5 +59,5 @@ export const set = new Statement<
 /** The time in a time zone; fails for one that PostgreSQL does not know. */
 export const timeOfZone = new Statement<{ timeZone: string }, { there: Date | null }>(
   'definitions/time-of-zone',
-  { parameters: 'timeZone', columns: 'there' },
+  { parameters: 'timeZone' },
 )

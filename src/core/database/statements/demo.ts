@@ -11,19 +11,13 @@ export const commentHistory = new Statement<
     status: string | null
     commentText: string | null
   }
->('demo/comment-history', {
-  columns: 'version change validFrom status commentText',
-  neverNull: 'version change validFrom',
-})
+>('demo/comment-history', { neverNull: 'version change validFrom' })
 
 /** Comments per day of all organizations in the last days. */
 export const commentsPerDay = new Statement<
   null,
   { day: string; comments: number; authors: number; annotations: number }
->('demo/comments-per-day', {
-  columns: 'day comments authors annotations',
-  neverNull: 'day comments authors annotations',
-})
+>('demo/comments-per-day', { neverNull: 'day comments authors annotations' })
 
 /** Age of the last successful checks by operation and level. */
 export const freshness = new Statement<
@@ -35,10 +29,7 @@ export const freshness = new Statement<
     neverChecked: number
     oldestCheck: Date | null
   }
->('demo/freshness', {
-  columns: 'operation level checked neverChecked oldestCheck',
-  neverNull: 'operation level checked neverChecked',
-})
+>('demo/freshness', { neverNull: 'operation level checked neverChecked' })
 
 /** The documents with the most live comments. */
 export const mostDiscussedDocuments = new Statement<
@@ -50,7 +41,4 @@ export const mostDiscussedDocuments = new Statement<
     authors: number
     lastUpdated: Date | null
   }
->('demo/most-discussed-documents', {
-  columns: 'organizationId documentId comments authors lastUpdated',
-  neverNull: 'organizationId documentId comments authors',
-})
+>('demo/most-discussed-documents', { neverNull: 'organizationId documentId comments authors' })

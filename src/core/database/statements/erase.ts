@@ -3,7 +3,6 @@ import { Statement } from '../statement.ts'
 
 /** Statements that recompute the planner's statistics, one per table, because these contain samples of values, names and texts. Left out are large tables with neither texts of the service nor digests of them. */
 export const analyze = new Statement<null, { statement: string }>('erase/analyze', {
-  columns: 'statement',
   neverNull: 'statement',
 })
 
@@ -11,23 +10,16 @@ export const analyze = new Statement<null, { statement: string }>('erase/analyze
 export const batchesOfMember = new Statement<
   { organizationKeys: readonly number[]; userId: string },
   { batchKey: number }
->('erase/batches-of-member', {
-  parameters: 'organizationKeys userId',
-  columns: 'batchKey',
-  neverNull: 'batchKey',
-})
+>('erase/batches-of-member', { parameters: 'organizationKeys userId', neverNull: 'batchKey' })
 
 /** Removes time limits for this transaction: reading all data may take longer than any other statement. For one organization it also makes PostgreSQL use indexes: it assumes that the rows of an organization are on all pages of a table. */
 export const beginReading = new Statement<
   { isOneOrganization: boolean },
   { timeLimit: string | null; scans: string | null }
->('erase/begin-reading', { parameters: 'isOneOrganization', columns: 'timeLimit scans' })
+>('erase/begin-reading', { parameters: 'isOneOrganization' })
 
 /** Makes the feed of changes record all changes of this transaction as erasures. */
-export const begin = new Statement<null, { noted: string }>('erase/begin', {
-  columns: 'noted',
-  neverNull: 'noted',
-})
+export const begin = new Statement<null, { noted: string }>('erase/begin', { neverNull: 'noted' })
 
 /** Makes responses to earlier calls invalid, so that they are discarded and fetched again and cannot restore erased data. Batches being committed are left for the next call; with $3 it waits for the first of them. A transaction that holds a lock here therefore waits for no other. */
 export const claimBatches = new Statement<
@@ -37,7 +29,6 @@ export const claimBatches = new Statement<
 
 /** Returns a claim number later than all claims so far. */
 export const claimNumber = new Statement<null, { claimNo: number }>('erase/claim-number', {
-  columns: 'claimNo',
   neverNull: 'claimNo',
 })
 
@@ -91,7 +82,6 @@ export const findComments = new Statement<
 >('erase/find-comments', {
   parameters:
     'organizationKeys userId patterns emails namesLike namesPattern pseudonym registeredAt',
-  columns: 'annotationKey commentId hit named units batchKey',
   neverNull: 'hit units',
 })
 
@@ -99,11 +89,7 @@ export const findComments = new Statement<
 export const findUsers = new Statement<
   { organizationKeys: readonly number[]; userId: string | null; patterns: readonly string[] },
   { organizationKey: number; userId: string; units: number }
->('erase/find-users', {
-  parameters: 'organizationKeys userId patterns',
-  columns: 'organizationKey userId units',
-  neverNull: 'units',
-})
+>('erase/find-users', { parameters: 'organizationKeys userId patterns', neverNull: 'units' })
 
 /** Finishes an erasure and deletes the values that it searched for. Returns the proof. */
 export const finish = new Statement<
@@ -123,12 +109,7 @@ export const finish = new Statement<
     userVersions: number
     mentionsLeft: number
   }
->('erase/finish', {
-  parameters: 'erasureId mentionsLeft',
-  columns:
-    'erasedAt finishedAt users comments commentVersions memberships mentionsInRecords rejectedRecords messages held scopes userVersions mentionsLeft',
-  neverNull: 'finishedAt',
-})
+>('erase/finish', { parameters: 'erasureId mentionsLeft', neverNull: 'finishedAt' })
 
 /** Clears the digests of a batch's responses that mentioned a person, because they were computed from erased data. The next responses are compared even if their bytes are the same. */
 export const forgetListings = new Statement<{ batchKey: number; pseudonym: string }, null>(
@@ -136,7 +117,7 @@ export const forgetListings = new Statement<{ batchKey: number; pseudonym: strin
   { parameters: 'batchKey pseudonym' },
 )
 
-/** Clears the digests of responses that mentioned a person, because they were computed from erased data. The next responses are compared even if their bytes are the same. In the stored authors of a thread, the pseudonym replaces the user ID (in the order of collab_store.thread_facts). */
+/** Clears the digests of responses that mentioned a person, as erase/forget-listings does. In the stored authors of a thread, the pseudonym replaces the user ID (in the order of collab_store.thread_facts). */
 export const forgetThreads = new Statement<
   { annotationKeys: readonly number[]; userId: string | null; pseudonym: string },
   null
@@ -146,16 +127,12 @@ export const forgetThreads = new Statement<
 export const identity = new Statement<
   { organizationKeys: readonly number[]; userId: string | null; emails: readonly string[] },
   { names: readonly string[]; emails: readonly string[] }
->('erase/identity', {
-  parameters: 'organizationKeys userId emails',
-  columns: 'names emails',
-  neverNull: 'names emails',
-})
+>('erase/identity', { parameters: 'organizationKeys userId emails', neverNull: 'names emails' })
 
 /** Locks batches for this transaction, each as a commit does, in the order of their keys: whatever locks several locks them so. */
 export const lockBatches = new Statement<{ batchKeys: readonly number[] }, { batchKey: number }>(
   'erase/lock-batches',
-  { parameters: 'batchKeys', columns: 'batchKey', neverNull: 'batchKey' },
+  { parameters: 'batchKeys', neverNull: 'batchKey' },
 )
 
 /** Allows one erasure at a time, so that their numbers are in the order of their commits. */
@@ -171,7 +148,7 @@ export const mergeUsers = new Statement<
 export const organizations = new Statement<
   { organizationId: string | null },
   { organizationKey: number }
->('erase/organizations', { parameters: 'organizationId', columns: 'organizationKey' })
+>('erase/organizations', { parameters: 'organizationId' })
 
 /** Comments with all that is stored of them. */
 export const readComments = new Statement<
@@ -189,11 +166,7 @@ export const readComments = new Statement<
     lastUpdated: Date | null
     rest: string | null
   }
->('erase/read-comments', {
-  parameters: 'annotationKeys commentIds',
-  columns:
-    'annotationKey commentId commentText commentHtml authorUserId authorName authorEmail status type lastUpdated rest',
-})
+>('erase/read-comments', { parameters: 'annotationKeys commentIds' })
 
 /** Users of one organization with all that is stored of them, locked in the order in which commits write them. */
 export const readUsers = new Statement<
@@ -205,10 +178,7 @@ export const readUsers = new Statement<
     email: string | null
     rest: string | null
   }
->('erase/read-users', {
-  parameters: 'organizationKey userIds',
-  columns: 'organizationKey userId name email rest',
-})
+>('erase/read-users', { parameters: 'organizationKey userIds' })
 
 /** Registers an erasure. What is claimed from its commit on is redacted. */
 export const register = new Statement<
@@ -223,7 +193,6 @@ export const register = new Statement<
   { erasureId: number; erasedAt: Date }
 >('erase/register', {
   parameters: 'organizationId pseudonym emailHashes nameHashes reason lookedFor',
-  columns: 'erasureId erasedAt',
 })
 
 /** Puts the pseudonym in the place of a member's id, in the listings of one batch. A member who is there twice, because a run has stored the pseudonym already, keeps that row, and the older time of the two. */
@@ -232,7 +201,7 @@ export const renameDocumentUsers = new Statement<
   null
 >('erase/rename-document-users', { parameters: 'batchKey userId pseudonym' })
 
-/** Puts the pseudonym in the place of a member's id, in the listings of one batch. A member who is there twice, because a run has stored the pseudonym already, keeps that row, and the older time of the two. */
+/** As erase/rename-document-users, for members of user groups. */
 export const renameUserGroupMembers = new Statement<
   { batchKey: number; userId: string; pseudonym: string },
   null
@@ -250,7 +219,6 @@ export const textColumns = new Statement<
   { relation: string; find: string; lock: string; rewrite: string }
 >('erase/text-columns', {
   parameters: 'isOneOrganization',
-  columns: 'relation find lock rewrite',
   neverNull: 'relation find lock rewrite',
 })
 
@@ -258,10 +226,7 @@ export const textColumns = new Statement<
 export const unfinished = new Statement<
   { pseudonym: string; organizationId: string | null },
   { erasureId: number; erasedAt: Date; identity: unknown | null }
->('erase/unfinished', {
-  parameters: 'pseudonym organizationId',
-  columns: 'erasureId erasedAt identity',
-})
+>('erase/unfinished', { parameters: 'pseudonym organizationId' })
 
 /** Writes comments after a person was erased. This creates no version, because a version would report an edit. */
 export const updateComments = new Statement<
@@ -303,5 +268,5 @@ export const updateUsers = new Statement<
 /** Takes back an erasure that found nothing at all. */
 export const withdraw = new Statement<{ erasureId: number }, { erasureId: number }>(
   'erase/withdraw',
-  { parameters: 'erasureId', columns: 'erasureId' },
+  { parameters: 'erasureId' },
 )

@@ -10,11 +10,11 @@ export const joinByRow = new Statement<null, null>('export/join-by-row')
 /** Whether an organization is or was in the catalog. */
 export const knowsOrganization = new Statement<{ organizationId: string }, { known: boolean }>(
   'export/knows-organization',
-  { parameters: 'organizationId', columns: 'known', neverNull: 'known' },
+  { parameters: 'organizationId', neverNull: 'known' },
 )
 
 /** Time of the snapshot, start time for the next export, and cursor of the feed of changes. */
 export const watermark = new Statement<null, { takenAt: Date; nextSince: Date; cursor: string }>(
   'export/watermark',
-  { columns: 'takenAt nextSince cursor', neverNull: 'takenAt nextSince cursor' },
+  { neverNull: 'takenAt nextSince cursor' },
 )

@@ -20,8 +20,6 @@ export const byCause = new Statement<
   }
 >('failures/by-cause', {
   parameters: 'runId',
-  columns:
-    'operation httpStatus errorStatus errorMessage scopes organizations attempts resolved failing leftCatalog resolvedBy examples',
   neverNull:
     'operation scopes organizations attempts resolved failing leftCatalog resolvedBy examples',
 })
@@ -68,12 +66,7 @@ export const page = new Statement<
     resolvedBy: string | null
     state: string
   }
->('failures/page', {
-  parameters: 'runId organizationId before limit',
-  columns:
-    'failureId runId at operation organizationId documentId annotationId organizationUserGroupId httpStatus errorStatus errorMessage attempts resolvedAt resolvedBy state',
-  neverNull: 'state',
-})
+>('failures/page', { parameters: 'runId organizationId before limit', neverNull: 'state' })
 
 /** Marks open failures as resolved for scopes of a batch that returned a usable response, in all runs. */
 export const resolve = new Statement<
@@ -85,8 +78,4 @@ export const resolve = new Statement<
 export const states = new Statement<
   { runId: string },
   { resolved: number; failing: number; leftCatalog: number }
->('failures/states', {
-  parameters: 'runId',
-  columns: 'resolved failing leftCatalog',
-  neverNull: 'resolved failing leftCatalog',
-})
+>('failures/states', { parameters: 'runId', neverNull: 'resolved failing leftCatalog' })

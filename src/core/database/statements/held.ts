@@ -7,7 +7,6 @@ export const baseline = new Statement<
   { kind: string; scopeKey: number; since: Date; disputedIds: readonly string[] }
 >('held/baseline', {
   parameters: 'operation kinds scopeKeys at',
-  columns: 'kind scopeKey since disputedIds',
   neverNull: 'kind scopeKey since disputedIds',
 })
 
@@ -36,8 +35,6 @@ export const byOrganization = new Statement<
   }
 >('held/by-organization', {
   parameters: 'heldId runId organizationId after mostOfOrganization limit',
-  columns:
-    'heldId batchKey runId at kind organizationId documentId organizationUserGroupId usersBefore repeats usersMissing',
   neverNull: 'usersMissing',
 })
 
@@ -52,7 +49,6 @@ export const count = new Statement<
   { listings: number; people: number }
 >('held/count', {
   parameters: 'heldId runId organizationId isRefused',
-  columns: 'listings people',
   neverNull: 'listings people',
 })
 
@@ -92,8 +88,6 @@ export const list = new Statement<
   }
 >('held/list', {
   parameters: 'runId after limit mostUsers heldId organizationId isRefused',
-  columns:
-    'heldId runId at kind organizationId documentId organizationUserGroupId usersBefore usersReturned repeats usersMissing firstMissingUserIds decidedAt decidedBy reason',
   neverNull: 'usersMissing firstMissingUserIds',
 })
 
@@ -119,28 +113,19 @@ export const note = new Statement<
 >('held/note', {
   parameters:
     'runId isScheduled batchKey kind scopeKey organizationId documentId userGroupId contentDigest usersBefore missingUserIds isLoss usersReturned operation',
-  columns: 'repeats',
 })
 
 /** Resolved removals by resolution, of a listing, run or organization. */
 export const outcomes = new Statement<
   { heldId: number | null; runId: string | null; organizationId: string | null },
   { resolution: 'accepted' | 'refused' | 'repeated' | 'recovered'; listings: number }
->('held/outcomes', {
-  parameters: 'heldId runId organizationId',
-  columns: 'resolution listings',
-  neverNull: 'resolution listings',
-})
+>('held/outcomes', { parameters: 'heldId runId organizationId', neverNull: 'resolution listings' })
 
 /** Users whose removal from a listing is pending approval or was refused. */
 export const removals = new Statement<
   { operation: string; kind: string; scopeKey: number },
   { userId: string; isRefused: boolean }
->('held/removals', {
-  parameters: 'operation kind scopeKey',
-  columns: 'userId isRefused',
-  neverNull: 'userId isRefused',
-})
+>('held/removals', { parameters: 'operation kind scopeKey', neverNull: 'userId isRefused' })
 
 /** Resolves held removals of listings of an operation, and ends their refusals. */
 export const resolve = new Statement<
@@ -170,7 +155,5 @@ export const take = new Statement<
   }
 >('held/take', {
   parameters: 'heldId runId',
-  columns:
-    'operation kind scopeKey batchKey scopeNo organizationId documentId organizationUserGroupId missingUserIds now',
   neverNull: 'operation kind scopeKey batchKey scopeNo organizationId missingUserIds now',
 })

@@ -7,7 +7,6 @@ export const findRun = new Statement<
   { runId: string | null; annotations: number }
 >('hints/find-run', {
   parameters: 'scope organizationId documentId annotationId',
-  columns: 'runId annotations',
   neverNull: 'annotations',
 })
 
@@ -17,12 +16,10 @@ export const insert = new Statement<
   { annotations: number }
 >('hints/insert', {
   parameters: 'organizationId documentId annotationId',
-  columns: 'annotations',
   neverNull: 'annotations',
 })
 
 /** Whether continuous refresh polls hinted annotations. */
 export const isRefreshed = new Statement<null, { isRefreshed: boolean }>('hints/is-refreshed', {
-  columns: 'isRefreshed',
   neverNull: 'isRefreshed',
 })

@@ -4,7 +4,7 @@ import { Statement } from '../statement.ts'
 /** Whether a run has pending items. */
 export const anyPending = new Statement<{ runId: string }, { pending: boolean }>(
   'items/any-pending',
-  { parameters: 'runId', columns: 'pending', neverNull: 'pending', isPrepared: true },
+  { parameters: 'runId', neverNull: 'pending', isPrepared: true },
 )
 
 /** Claims an item for a worker; no row if it is done already, so that a job delivered twice is processed once. Bit n of only_scopes is '1' if scope n is to be fetched (null: all), of done_scopes if it is committed already (null: none). batch_key, operation and batch_xmin are null for paging items. If the batch's row has changed at the first commit, another claim has written meanwhile, possibly an earlier one, and it is unknown whose responses are older; claim_no becomes the batch's version with that commit. A later erasure than last_erasure, or a change of written_member, report_time_zone or a column of privacy, also writes to the batch. None of the item's responses is older than claimed_at; rows written under this claim are dated at. is_checked is true if another run claimed the whole batch after this one was requested, and finished it: its scopes without a check of their own count as checked. A check in the future is from before the clock was set back. */
@@ -36,8 +36,6 @@ export const claim = new Statement<
   }
 >('items/claim', {
   parameters: 'runId itemId workerId isAgain',
-  columns:
-    'kind batchKey round attempts onlyScopes doneScopes operation batchXmin isChecked lastErasure writtenMember reportTimeZone privacyEmail privacyRaw privacyExclude runStatus scope stopping trigger claimNo claimedAt at',
   neverNull: 'isChecked claimNo claimedAt at reportTimeZone',
   isPrepared: true,
 })
@@ -86,7 +84,6 @@ export const commit = new Statement<
 >('items/commit', {
   parameters:
     'runId itemId batchKey claimNo claimedAt doneScopes isEnd isWhole batchXmin scopesSucceeded scopesFailed scopesHeld calls retries recordsReceived recordsInserted recordsUpdated recordsUnchanged recordsRejected recordsNull organizationsDone documentsDone groupsDone annotationsDone usersWritten usersRemoved membersRemoved commentsWritten commentsDeleted rejected serviceMs waitedMs waitedThrottledMs databaseMs cpuMs recordsLost',
-  columns: 'itemId',
   isPrepared: true,
 })
 
@@ -107,14 +104,13 @@ export const countScopes = new Statement<
 >('items/count-scopes', {
   parameters:
     'operations organizationIds documentId annotationId userGroupIds areUsersNamed failedOf isFailing areWhole',
-  columns: 'scopes',
   neverNull: 'scopes',
 })
 
 /** Counts an attempt whose claim failed, which claim itself could not count. */
 export const failClaim = new Statement<{ runId: string; itemId: number }, { attempts: number }>(
   'items/fail-claim',
-  { parameters: 'runId itemId', columns: 'attempts' },
+  { parameters: 'runId itemId' },
 )
 
 /** Returns an item that the worker cannot process. This does not count as an attempt, and another worker claims it. */
@@ -135,7 +131,6 @@ export const lost = new Statement<
   }
 >('items/lost', {
   parameters: 'deadAfterS limit workerId inProgress',
-  columns: 'runId itemId kind round isScoped',
   neverNull: 'runId itemId kind round isScoped',
   isPrepared: true,
 })
@@ -144,11 +139,7 @@ export const lost = new Statement<
 export const ofRun = new Statement<
   { runId: string },
   { batchKey: number; operation: 'users' | 'comments'; onlyScopes: string | null }
->('items/of-run', {
-  parameters: 'runId',
-  columns: 'batchKey operation onlyScopes',
-  neverNull: 'batchKey',
-})
+>('items/of-run', { parameters: 'runId', neverNull: 'batchKey' })
 
 /** The next batches of one large organization, and a paging item for the remaining ones. */
 export const pageDocuments = new Statement<
@@ -158,10 +149,7 @@ export const pageDocuments = new Statement<
     kind: 'page-organizations' | 'page-documents' | 'sync-batch' | 'refresh'
     round: number
   }
->('items/page-documents', {
-  parameters: 'runId itemId operations limit',
-  columns: 'itemId kind round',
-})
+>('items/page-documents', { parameters: 'runId itemId operations limit' })
 
 /** Plans one page of organizations: the first batches of each become items, an organization with more batches gets its own paging item, and the next page of organizations another. The transaction also finishes the item itself, so that a page delivered twice is planned once. */
 export const pageOrganizations = new Statement<
@@ -180,7 +168,6 @@ export const pageOrganizations = new Statement<
   }
 >('items/page-organizations', {
   parameters: 'runId itemId operations organizationIds limit batchesOfEach',
-  columns: 'itemId kind round',
 })
 
 /** Creates the first item of a run that pages through organizations; none if the catalog has no scopes for it. Stores the number of scopes in the catalog, which is the denominator of the run's progress. */
@@ -191,10 +178,7 @@ export const planPages = new Statement<
     kind: 'page-organizations' | 'page-documents' | 'sync-batch' | 'refresh'
     round: number
   }
->('items/plan-pages', {
-  parameters: 'runId operations organizationIds',
-  columns: 'itemId kind round',
-})
+>('items/plan-pages', { parameters: 'runId operations organizationIds' })
 
 /** Plans the scopes that a run names (sync.scopes_of). Creates one item per batch. */
 export const planScopes = new Statement<
@@ -218,7 +202,6 @@ export const planScopes = new Statement<
 >('items/plan-scopes', {
   parameters:
     'runId operations organizationIds documentId annotationId userGroupIds areUsersNamed failedOf isFailing areWhole',
-  columns: 'itemId kind round',
   neverNull: 'itemId kind round',
 })
 
@@ -230,6 +213,5 @@ export const skip = new Statement<
 
 /** Open runs without pending items, which only have to be finished. */
 export const unfinished = new Statement<null, { runId: string }>('items/unfinished', {
-  columns: 'runId',
   isPrepared: true,
 })

@@ -29,28 +29,17 @@ export const leaveUserGroupMembers = new Statement<
 export const most = new Statement<
   { kinds: readonly string[]; scopeKeys: readonly number[]; since: readonly string[] },
   { kind: string; scopeKey: number; members: number }
->('members/most', {
-  parameters: 'kinds scopeKeys since',
-  columns: 'kind scopeKey members',
-  neverNull: 'kind scopeKey members',
-})
+>('members/most', { parameters: 'kinds scopeKeys since', neverNull: 'kind scopeKey members' })
 
-/** Current and former members of some listings. */
-export const readDocumentUsers = new Statement<
-  { keys: readonly number[] },
-  { key: number; userId: string; removed: boolean }
->('members/read-document-users', {
-  parameters: 'keys',
-  columns: 'key userId removed',
-  neverNull: 'removed',
-})
-
-/** Current and former members of some listings. */
-export const readUserGroupMembers = new Statement<
-  { keys: readonly number[] },
-  { key: number; userId: string; removed: boolean }
->('members/read-user-group-members', {
-  parameters: 'keys',
-  columns: 'key userId removed',
-  neverNull: 'removed',
+/** The users of listings, and whether they left. Those who left an organization are left out. */
+export const read = new Statement<
+  {
+    documentKeys: readonly number[]
+    userGroupKeys: readonly number[]
+    organizationKeys: readonly number[]
+  },
+  { kind: string; key: number; userId: string; removed: boolean }
+>('members/read', {
+  parameters: 'documentKeys userGroupKeys organizationKeys',
+  neverNull: 'kind key userId removed',
 })

@@ -5,7 +5,7 @@ import { Statement } from '../statement.ts'
 export const list = new Statement<
   null,
   { name: string; checksum: string; worksWith: string | null; version: string }
->('migrations/list', { columns: 'name checksum worksWith version' })
+>('migrations/list')
 
 /** Records a migration, in the transaction that applies it. */
 export const record = new Statement<

@@ -17,11 +17,7 @@ export const address = new Statement<{ receivers: readonly string[] }, null>('no
 export const attention = new Statement<
   null,
   { kind: string; facts: unknown | null; exceptions: readonly string[] }
->('notify/attention', {
-  columns: 'kind facts exceptions',
-  neverNull: 'kind exceptions',
-  isPrepared: true,
-})
+>('notify/attention', { neverNull: 'kind exceptions', isPrepared: true })
 
 /** Claims the delivery to a receiver that has been due for longest. No other worker claims it during the lease. The last attempt is the one after a day; if it fails, the delivery ends. */
 export const claim = new Statement<
@@ -34,12 +30,7 @@ export const claim = new Statement<
     facts: unknown
     isLast: boolean
   }
->('notify/claim', {
-  parameters: 'receiver leaseS',
-  columns: 'notificationId attempts kind notedAt facts isLast',
-  neverNull: 'isLast',
-  isPrepared: true,
-})
+>('notify/claim', { parameters: 'receiver leaseS', neverNull: 'isLast', isPrepared: true })
 
 /** Ends the pings to a heartbeat that are more than an hour late, and those of a night before the last one that ended. */
 export const dropPings = new Statement<{ receiver: string }, null>('notify/drop-pings', {
@@ -53,18 +44,14 @@ export const forget = new Statement<null, null>('notify/forget')
 /** Locks a heartbeat until the transaction ends, unless another process has locked it. */
 export const lockHeartbeat = new Statement<{ receiver: string }, { isLocked: boolean }>(
   'notify/lock-heartbeat',
-  { parameters: 'receiver', columns: 'isLocked', neverNull: 'isLocked', isPrepared: true },
+  { parameters: 'receiver', neverNull: 'isLocked', isPrepared: true },
 )
 
 /** The field changes of a message that are still stored, and the first ten of them. */
 export const memberChanges = new Statement<
   { numbers: readonly number[] },
   { members: number; first: readonly unknown[] }
->('notify/member-changes', {
-  parameters: 'numbers',
-  columns: 'members first',
-  neverNull: 'members first',
-})
+>('notify/member-changes', { parameters: 'numbers', neverNull: 'members first' })
 
 /** Creates notifications of each run that finished within a day and after a receiver was first seen with the type: run.finished, and night.ended of nightly runs. Runs of hints and continuous refresh are excluded. */
 export const noteFinished = new Statement<{ receivers: readonly string[] }, null>(
@@ -100,11 +87,7 @@ export const receivers = new Statement<
     waiting: number
     problem: string | null
   }
->('notify/receivers', {
-  parameters: 'receivers',
-  columns: 'receiver sentAt givenUp waiting problem',
-  neverNull: 'givenUp waiting',
-})
+>('notify/receivers', { parameters: 'receivers', neverNull: 'givenUp waiting' })
 
 /** Records the outcome of a delivery: sent, given up, or to retry later. */
 export const record = new Statement<
@@ -158,12 +141,7 @@ export const run = new Statement<
     databaseMs: number
     cpuMs: number
   }
->('notify/run', {
-  parameters: 'runId',
-  columns:
-    'scope retryOf failing requestedBy cancelledBy completeUpTo durationMs calls retries waitedThrottledMs scopesPlanned scopesSucceeded scopesFailed scopesHeld scopesSkipped recordsReceived recordsInserted recordsUpdated recordsUnchanged recordsRejected recordsNull organizationsDone documentsDone groupsDone annotationsDone usersWritten usersRemoved membersRemoved commentsWritten commentsDeleted rejected serviceMs waitedMs databaseMs cpuMs',
-  neverNull: 'durationMs',
-})
+>('notify/run', { parameters: 'runId', neverNull: 'durationMs' })
 
 /** Records when each receiver was first in NOTIFY_URL with each of its types, and again if no process has had it for more than a day. Rows are written at most once an hour. */
 export const subscribe = new Statement<
@@ -174,10 +152,5 @@ export const subscribe = new Statement<
 /** Locks the check for notifications until the transaction ends. Returns no row if another process holds the lock or checked recently. */
 export const takeTurn = new Statement<{ intervalS: number }, { now: Date; watchingSince: Date }>(
   'notify/take-turn',
-  {
-    parameters: 'intervalS',
-    columns: 'now watchingSince',
-    neverNull: 'now watchingSince',
-    isPrepared: true,
-  },
+  { parameters: 'intervalS', neverNull: 'now watchingSince', isPrepared: true },
 )

@@ -16,15 +16,10 @@ export const count = new Statement<
 export const estimate = new Statement<
   { members: string },
   { object: 'comment' | 'user'; records: number }
->('observed/estimate', {
-  parameters: 'members',
-  columns: 'object records',
-  neverNull: 'object records',
-})
+>('observed/estimate', { parameters: 'members', neverNull: 'object records' })
 
 /** Whether the caller is the one transaction that may write observed members. */
 export const lock = new Statement<null, { isLocked: boolean }>('observed/lock', {
-  columns: 'isLocked',
   neverNull: 'isLocked',
 })
 
@@ -36,7 +31,7 @@ export const read = new Statement<
     path: readonly (string | null)[]
     types: readonly (string | null)[]
   }
->('observed/read', { columns: 'object path types' })
+>('observed/read')
 
 /** Field changes of the last week, newest first. */
 export const recent = new Statement<
@@ -48,8 +43,4 @@ export const recent = new Statement<
     types: readonly (string | null)[]
     noticedAt: Date
   }
->('observed/recent', {
-  parameters: 'limit',
-  columns: 'object member change types noticedAt',
-  neverNull: 'member',
-})
+>('observed/recent', { parameters: 'limit', neverNull: 'member' })

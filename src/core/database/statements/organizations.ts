@@ -22,8 +22,6 @@ export const page = new Statement<
   }
 >('organizations/page', {
   parameters: 'after limit organizationId',
-  columns:
-    'organizationId name active scopes annotations comments neverChecked failing stale overdue oldestCheck newestCheck held refused',
   neverNull:
     'organizationId active scopes annotations comments neverChecked failing stale overdue held refused',
 })

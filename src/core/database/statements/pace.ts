@@ -20,10 +20,7 @@ export const read = new Statement<
     pausedBy: string | null
     reason: string | null
   }
->('pace/read', {
-  parameters: 'deadAfterS',
-  columns: 'callsPerSecond setAt setBy lowestRateLimit pausedAt pausedUntil pausedBy reason',
-})
+>('pace/read', { parameters: 'deadAfterS' })
 
 /** Ends the pause that lasts; changes no row without one. */
 export const resume = new Statement<null, null>('pace/resume')

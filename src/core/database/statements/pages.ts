@@ -14,10 +14,7 @@ export const days = new Statement<
     edits: number
     deletions: number
   }
->('pages/days', {
-  columns: 'day runs runId status stored comments edits deletions',
-  neverNull: 'day runs stored comments edits deletions',
-})
+>('pages/days', { neverNull: 'day runs stored comments edits deletions' })
 
 /** Users of held removals: those missing from the response and those it contained; a limited number of each, with the total count and the count from this page on. */
 export const heldUsers = new Statement<
@@ -37,7 +34,6 @@ export const heldUsers = new Statement<
   }
 >('pages/held-users', {
   parameters: 'heldIds limit afterMissing afterStaying',
-  columns: 'heldId isMissing userId name inAll fromHere',
   neverNull: 'heldId isMissing userId inAll fromHere',
 })
 
@@ -45,7 +41,7 @@ export const heldUsers = new Statement<
 export const newestWhole = new Statement<
   { ofAnyTrigger: boolean },
   { runId: string | null; completeUpTo: Date | null }
->('pages/newest-whole', { parameters: 'ofAnyTrigger', columns: 'runId completeUpTo' })
+>('pages/newest-whole', { parameters: 'ofAnyTrigger' })
 
 /** The last 30 nights, oldest first. duration_ms: until now while the run is in progress. */
 export const nights = new Statement<
@@ -57,7 +53,7 @@ export const nights = new Statement<
     calls: number | null
     durationMs: number | null
   }
->('pages/nights', { columns: 'dueAt runId status calls durationMs', neverNull: 'dueAt status' })
+>('pages/nights', { neverNull: 'dueAt status' })
 
 /** The organizations that took a run longest, with the run's counts for them. */
 export const slowestOrganizations = new Statement<
@@ -73,13 +69,11 @@ export const slowestOrganizations = new Statement<
   }
 >('pages/slowest-organizations', {
   parameters: 'runId limit',
-  columns: 'organizationId calls retries serviceMs waitedMs waitedThrottledMs databaseMs',
   neverNull: 'calls retries serviceMs waitedMs waitedThrottledMs databaseMs',
 })
 
 /** How many held removals and rejected records wait for a decision of an operator, up to $1 of each: every page shows it, and there may be 100,000. */
 export const waiting = new Statement<{ most: number }, { waiting: number }>('pages/waiting', {
   parameters: 'most',
-  columns: 'waiting',
   neverNull: 'waiting',
 })

@@ -11,7 +11,7 @@ export const erasures = new Statement<
     emailHashes: readonly string[]
     nameHashes: readonly string[]
   }
->('privacy/erasures', { columns: 'erasureId organizationId pseudonym emailHashes nameHashes' })
+>('privacy/erasures')
 
 /** The secret for the hashes of this database. */
-export const salt = new Statement<null, { salt: Buffer }>('privacy/salt', { columns: 'salt' })
+export const salt = new Statement<null, { salt: Buffer }>('privacy/salt')

@@ -10,7 +10,7 @@ export const pause = new Statement<{ name: string; pauseMs: number; longestMs: n
 /** Remaining pause of a shared rate limit; no row without a pause. */
 export const read = new Statement<{ name: string; longestMs: number }, { pauseMs: number }>(
   'rate-limit/read',
-  { parameters: 'name longestMs', columns: 'pauseMs', neverNull: 'pauseMs', isPrepared: true },
+  { parameters: 'name longestMs', neverNull: 'pauseMs', isPrepared: true },
 )
 
 /** Reserves the next slots of a shared rate limit (GCRA), or none during a pause. */
@@ -25,7 +25,6 @@ export const take = new Statement<
   { pauseMs: number; waitMs: number }
 >('rate-limit/take', {
   parameters: 'name slotsMs catchUpMs furthestSlotMs furthestPauseMs',
-  columns: 'pauseMs waitMs',
   neverNull: 'pauseMs waitMs',
   isPrepared: true,
 })

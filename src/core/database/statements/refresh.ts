@@ -4,19 +4,14 @@ import { Statement } from '../statement.ts'
 /** Whether hinted threads are to be claimed: the conditions of refresh/take-hints. */
 export const anyHints = new Statement<{ deadAfterS: number }, { anyHints: boolean }>(
   'refresh/any-hints',
-  { parameters: 'deadAfterS', columns: 'anyHints', neverNull: 'anyHints', isPrepared: true },
+  { parameters: 'deadAfterS', neverNull: 'anyHints', isPrepared: true },
 )
 
 /** The current state of a batch. */
 export const batch = new Statement<
   { batchKey: number },
   { operation: 'users' | 'comments'; checkedAt: Date | null; batchXmin: string }
->('refresh/batch', {
-  parameters: 'batchKey',
-  columns: 'operation checkedAt batchXmin',
-  neverNull: 'batchXmin',
-  isPrepared: true,
-})
+>('refresh/batch', { parameters: 'batchKey', neverNull: 'batchXmin', isPrepared: true })
 
 /** Begins a pass of each class whose previous pass was handed out, at least $4 seconds after its start, and counts the scopes of class 7 every ten minutes. A pass that began in the future is from before the clock was set back. An empty class is not written. */
 export const beginPasses = new Statement<
@@ -36,7 +31,6 @@ export const claimBatches = new Statement<
   { pageId: number; keys: readonly number[] }
 >('refresh/claim-batches', {
   parameters: 'operations polls notSince at workerId',
-  columns: 'pageId keys',
   neverNull: 'keys',
   isPrepared: true,
 })
@@ -55,7 +49,6 @@ export const claimThreads = new Statement<
   { pageId: number }
 >('refresh/claim-threads', {
   parameters: 'class isPlanned toActiveAt toKey virtualTime workerId at',
-  columns: 'pageId',
   isPrepared: true,
 })
 
@@ -71,12 +64,7 @@ export const claim = new Statement<
     privacyRaw: 'keep' | 'drop'
     privacyExclude: string | null
   }
->('refresh/claim', {
-  columns:
-    'claimNo lastErasure writtenMember reportTimeZone privacyEmail privacyRaw privacyExclude',
-  neverNull: 'claimNo reportTimeZone',
-  isPrepared: true,
-})
+>('refresh/claim', { neverNull: 'claimNo reportTimeZone', isPrepared: true })
 
 /** Counts of continuous refresh by class, and its learned statistics. */
 export const classes = new Statement<
@@ -97,8 +85,6 @@ export const classes = new Statement<
     learnedGapS: number
   }
 >('refresh/classes', {
-  columns:
-    'class quietFromS quietToS scopes polls calls found failed share polledEveryS lastFullPass learnedFound learnedGapS',
   neverNull: 'class scopes polls calls found failed learnedFound learnedGapS',
 })
 
@@ -146,10 +132,7 @@ export const delays = new Statement<
     meanS: number | null
     withinTarget: number | null
   }
->('refresh/delays', {
-  columns: 'day changes undated p50S p95S meanS withinTarget',
-  neverNull: 'day changes undated',
-})
+>('refresh/delays', { neverNull: 'day changes undated' })
 
 /** Deletes hints that were polled since they were reported. A hint that was reported again, or claimed by another worker, stays. */
 export const endHints = new Statement<{ keys: readonly number[]; workerId: string }, null>(
@@ -176,21 +159,13 @@ export const goOn = new Statement<null, null>('refresh/go-on')
 export const openRun = new Statement<
   { at: Date; workerId: string },
   { runId: string; itemId: number; until: Date }
->('refresh/open-run', {
-  parameters: 'at workerId',
-  columns: 'runId itemId until',
-  neverNull: 'runId itemId until',
-})
+>('refresh/open-run', { parameters: 'at workerId', neverNull: 'runId itemId until' })
 
 /** The next threads of a pass, latest change first: those between two positions of the cursor. */
 export const page = new Statement<
   { fromActiveAt: Date; fromKey: number; toActiveAt: Date; toKey: number; limit: number },
   { key: number; activeAt: Date }
->('refresh/page', {
-  parameters: 'fromActiveAt fromKey toActiveAt toKey limit',
-  columns: 'key activeAt',
-  isPrepared: true,
-})
+>('refresh/page', { parameters: 'fromActiveAt fromKey toActiveAt toKey limit', isPrepared: true })
 
 /** Pauses continuous refresh for twice as long as it has been paused, within limits. */
 export const pause = new Statement<
@@ -219,11 +194,7 @@ export const readPasses = new Statement<
     gapS: number
     isReady: boolean
   }
->('refresh/read-passes', {
-  columns: 'class afterActiveAt afterKey endActiveAt endKey threads virtualTime found gapS isReady',
-  neverNull: 'endKey isReady',
-  isPrepared: true,
-})
+>('refresh/read-passes', { neverNull: 'endKey isReady', isPrepared: true })
 
 /** Finds threads that changed recently, when continuous refresh is switched on. */
 export const seed = new Statement<{ recentS: number }, null>('refresh/seed', {
@@ -250,22 +221,13 @@ export const state = new Statement<
     reason: string | null
     callsLastHour: number | null
   }
->('refresh/state', {
-  columns:
-    'refreshBudget promiseS changeTargetS at snapshot pausedSince pausedUntil reason callsLastHour',
-  neverNull: 'at snapshot promiseS changeTargetS',
-  isPrepared: true,
-})
+>('refresh/state', { neverNull: 'at snapshot promiseS changeTargetS', isPrepared: true })
 
 /** Claims hinted threads, longest waiting first, and those claimed by a worker that has not polled them for too long because it is dead or gave up. */
 export const takeHints = new Statement<
   { workerId: string; limit: number; deadAfterS: number },
   { key: number }
->('refresh/take-hints', {
-  parameters: 'workerId limit deadAfterS',
-  columns: 'key',
-  isPrepared: true,
-})
+>('refresh/take-hints', { parameters: 'workerId limit deadAfterS', isPrepared: true })
 
 /** Takes over a page of threads that was returned or whose worker is dead. Pages of batches are dropped, because the batches are due by their last check. */
 export const takeLostPage = new Statement<
@@ -280,7 +242,6 @@ export const takeLostPage = new Statement<
   }
 >('refresh/take-lost-page', {
   parameters: 'workerId at inProgress deadAfterS',
-  columns: 'pageId class fromActiveAt fromKey toActiveAt toKey',
   neverNull: 'pageId class fromActiveAt fromKey toActiveAt toKey',
   isPrepared: true,
 })
@@ -309,8 +270,6 @@ export const threads = new Statement<
   }
 >('refresh/threads', {
   parameters: 'keys',
-  columns:
-    'kind key scopeNo organizationKey organizationId documentId annotationId organizationUserGroupId bodyDigest contentDigest recordCount hasRows hasOwnCheck batchKey batchXmin isFailing checkedAt',
   neverNull: 'kind hasRows hasOwnCheck batchXmin isFailing',
   isPrepared: true,
 })

@@ -34,8 +34,6 @@ export const list = new Statement<
   }
 >('rejected/list', {
   parameters: 'runId before limit mostCharacters isSetAside',
-  columns:
-    'rejectedRecordId runId at operation organizationId documentId annotationId organizationUserGroupId reason record isCut isWhole isField firstSeenAt lastSeenAt times goneAt setAsideAt setAsideBy setAsideReason',
   neverNull:
     'rejectedRecordId runId at operation reason record isCut isWhole isField firstSeenAt lastSeenAt times',
 })
@@ -74,7 +72,6 @@ export const note = new Statement<
 >('rejected/note', {
   parameters:
     'runId operation organizationIds documentIds annotationIds userGroupIds reasons records isWhole digests isRefresh',
-  columns: 'lost',
   neverNull: 'lost',
 })
 
@@ -82,30 +79,22 @@ export const note = new Statement<
 export const readSetAside = new Statement<
   { digests: readonly (Buffer | null)[] },
   { digest: Buffer }
->('rejected/read-set-aside', { parameters: 'digests', columns: 'digest' })
+>('rejected/read-set-aside', { parameters: 'digests' })
 
 /** Reopens rejected records. */
 export const restore = new Statement<
   { rejectedIds: readonly number[] | null; runId: string | null },
   { found: number; changed: number }
->('rejected/restore', {
-  parameters: 'rejectedIds runId',
-  columns: 'found changed',
-  neverNull: 'found changed',
-})
+>('rejected/restore', { parameters: 'rejectedIds runId', neverNull: 'found changed' })
 
 /** Sets rejected records aside by their content; records that were set aside before are not changed. */
 export const setAside = new Statement<
   { rejectedIds: readonly number[] | null; runId: string | null; by: string; reason: string },
   { found: number; changed: number }
->('rejected/set-aside', {
-  parameters: 'rejectedIds runId by reason',
-  columns: 'found changed',
-  neverNull: 'found changed',
-})
+>('rejected/set-aside', { parameters: 'rejectedIds runId by reason', neverNull: 'found changed' })
 
 /** Whole records that a run rejected and that were not set aside, by its own counts, and the most frequent reason. */
 export const wholeOfRun = new Statement<
   { runId: string },
   { records: number; reason: string | null }
->('rejected/whole-of-run', { parameters: 'runId', columns: 'records reason', neverNull: 'records' })
+>('rejected/whole-of-run', { parameters: 'runId', neverNull: 'records' })

@@ -5,11 +5,7 @@ import { Statement } from '../statement.ts'
 export const dictionaryFunctions = new Statement<
   { schemas: readonly string[] },
   { schema: string; name: string; arguments: string; result: string | null; comment: string | null }
->('reports/dictionary-functions', {
-  parameters: 'schemas',
-  columns: 'schema name arguments result comment',
-  neverNull: 'arguments',
-})
+>('reports/dictionary-functions', { parameters: 'schemas', neverNull: 'arguments' })
 
 /** Tables and views of some schemas with their comments and columns, as the catalog of PostgreSQL has them. */
 export const dictionaryRelations = new Statement<
@@ -23,13 +19,10 @@ export const dictionaryRelations = new Statement<
     key: unknown | null
     references: unknown | null
   }
->('reports/dictionary-relations', {
-  parameters: 'schemas',
-  columns: 'schema name kind comment columns key references',
-})
+>('reports/dictionary-relations', { parameters: 'schemas' })
 
 /** Some schemas with their comments. */
 export const dictionarySchemas = new Statement<
   { schemas: readonly string[] },
   { name: string; comment: string | null }
->('reports/dictionary-schemas', { parameters: 'schemas', columns: 'name comment' })
+>('reports/dictionary-schemas', { parameters: 'schemas' })

@@ -21,25 +21,21 @@ export const causes = new Statement<
     scopes: number
     organizations: number
   }
->('runs/causes', {
-  parameters: 'runId',
-  columns: 'operation httpStatus errorStatus errorMessage scopes organizations',
-  neverNull: 'scopes organizations',
-})
+>('runs/causes', { parameters: 'runId', neverNull: 'scopes organizations' })
 
 /** Runs whose ID is in a range, which begin with the given digits. */
 export const findByIdRange = new Statement<{ lowest: string; highest: string }, { runId: string }>(
   'runs/find-by-id-range',
-  { parameters: 'lowest highest', columns: 'runId' },
+  { parameters: 'lowest highest' },
 )
 
 /** The run that a request started. */
 export const findByRequest = new Statement<{ requestKey: string }, { runId: string }>(
   'runs/find-by-request',
-  { parameters: 'requestKey', columns: 'runId' },
+  { parameters: 'requestKey' },
 )
 
-/** Finishes a run once, when none of its items is pending: adds up its items and sets its status. It is partial if a scope failed or is held, or if a whole record was rejected that was not set aside. runs/add-calls counts its calls and their throttled waits. A pending item disappears only in the transaction that inserts the items that follow it, so no lock is needed. From the first run that ends with 500 records read, a field that appears is new; with fewer records, rare fields may not have appeared yet (a field of one in 100 records appears among 500 with a probability of 99 %). */
+/** Finishes a run once, when none of its items is pending: adds up its items and sets its status. It is partial if a scope failed or is held, or if a whole record was rejected that was not set aside. runs/add-calls counts its calls and their throttled waits. A pending item disappears only in the transaction that inserts the items that follow it, so no lock is needed. From the first run that ends with 500 records read, a field that appears is new; with fewer records, rare fields may not have appeared yet. */
 export const finish = new Statement<
   { runId: string; problem: string | null },
   {
@@ -47,16 +43,12 @@ export const finish = new Statement<
     trigger: 'schedule' | 'cli' | 'http' | 'api' | 'hint' | 'refresh'
     durationS: number
   }
->('runs/finish', {
-  parameters: 'runId problem',
-  columns: 'status trigger durationS',
-  neverNull: 'durationS',
-})
+>('runs/finish', { parameters: 'runId problem', neverNull: 'durationS' })
 
 /** Whether the service returned a response for any scope of a run, in any process. */
 export const hasResponse = new Statement<{ runId: string }, { hasResponse: boolean }>(
   'runs/has-response',
-  { parameters: 'runId', columns: 'hasResponse', neverNull: 'hasResponse' },
+  { parameters: 'runId', neverNull: 'hasResponse' },
 )
 
 /** Creates a run, once per request key; no row if that request created one already, or if a scheduled run is in progress. */
@@ -69,12 +61,11 @@ export const insert = new Statement<
     failing: boolean
   },
   { runId: string }
->('runs/insert', { parameters: 'trigger scope requestKey retryOf failing', columns: 'runId' })
+>('runs/insert', { parameters: 'trigger scope requestKey retryOf failing' })
 
 /** Whether a run is finished, for callers that wait for its end: runs/reports costs many times as much. */
 export const isOver = new Statement<{ runId: string }, { over: boolean }>('runs/is-over', {
   parameters: 'runId',
-  columns: 'over',
   neverNull: 'over',
   isPrepared: true,
 })
@@ -83,15 +74,10 @@ export const isOver = new Statement<{ runId: string }, { over: boolean }>('runs/
 export const page = new Statement<
   { status: string | null; beforeUs: number | null; beforeRunId: string | null; limit: number },
   { runId: string; requestedAtUs: number }
->('runs/page', {
-  parameters: 'status beforeUs beforeRunId limit',
-  columns: 'runId requestedAtUs',
-  neverNull: 'requestedAtUs',
-})
+>('runs/page', { parameters: 'status beforeUs beforeRunId limit', neverNull: 'requestedAtUs' })
 
 /** Open runs that are to end early. */
 export const readStopping = new Statement<null, { runId: string }>('runs/read-stopping', {
-  columns: 'runId',
   isPrepared: true,
 })
 
@@ -146,8 +132,6 @@ export const reports = new Statement<
   }
 >('runs/reports', {
   parameters: 'runIds limit deadAfterS',
-  columns:
-    'runId trigger status scope requestedAt startedAt finishedAt stopping problem retryOf failing requestedBy scopesExpected readAt calls retries waitedThrottledMs scopesPlanned scopesSucceeded scopesFailed scopesHeld scopesSkipped recordsReceived recordsInserted recordsUpdated recordsUnchanged recordsRejected recordsNull organizationsDone documentsDone groupsDone annotationsDone usersWritten usersRemoved membersRemoved commentsWritten commentsDeleted rejected serviceMs waitedMs databaseMs cpuMs fieldsRejected workersGone',
   neverNull:
     'readAt scopesPlanned scopesSucceeded scopesFailed scopesHeld scopesSkipped recordsReceived recordsInserted recordsUpdated recordsUnchanged recordsRejected recordsNull organizationsDone documentsDone groupsDone annotationsDone usersWritten usersRemoved membersRemoved commentsWritten commentsDeleted rejected serviceMs waitedMs databaseMs cpuMs fieldsRejected workersGone',
 })
@@ -155,23 +139,23 @@ export const reports = new Statement<
 /** The run that resolved what went wrong in a finished run: the one that fetched its last failing scope, if the run left nothing else open (held, rejected or not requested), or else the first later run of everything that succeeded. */
 export const resolvedBy = new Statement<{ runId: string }, { runId: string | null }>(
   'runs/resolved-by',
-  { parameters: 'runId', columns: 'runId' },
+  { parameters: 'runId' },
 )
 
 /** The runs that retried failed scopes of a run, newest first. */
 export const retries = new Statement<{ runId: string; limit: number }, { runId: string }>(
   'runs/retries',
-  { parameters: 'runId limit', columns: 'runId' },
+  { parameters: 'runId limit' },
 )
 
 /** Ends a run early; the first reason stays. If a full run fails in this way, its scopes may be out of date from now on (collab_store.promise). A retry, or a run of failing scopes, has the same scope but is not a full run. */
 export const stop = new Statement<
   { runId: string; stopping: string; problem: string; stoppedFor: string | null },
   { runId: string }
->('runs/stop', { parameters: 'runId stopping problem stoppedFor', columns: 'runId' })
+>('runs/stop', { parameters: 'runId stopping problem stoppedFor' })
 
 /** The given run, or without one the last run that was no retry, if it failed before it fetched all scopes and these were not fetched since. A later full run that was not stopped fetched them. */
 export const stopped = new Statement<
   { runId: string | null; organizationIds: readonly string[] | null },
   { runId: string }
->('runs/stopped', { parameters: 'runId organizationIds', columns: 'runId' })
+>('runs/stopped', { parameters: 'runId organizationIds' })

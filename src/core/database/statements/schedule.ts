@@ -3,7 +3,6 @@ import { Statement } from '../statement.ts'
 
 /** The due time of the last nightly run, if a user paused the calls after it and no scheduled run was requested since or is in progress; no row while the pause lasts. */
 export const pausedNight = new Statement<null, { dueAt: Date }>('schedule/paused-night', {
-  columns: 'dueAt',
   neverNull: 'dueAt',
   isPrepared: true,
 })
@@ -18,7 +17,7 @@ export const read = new Statement<
     setAt: Date | null
     by: string | null
   }
->('schedule/read', { columns: 'cron timeZone isRemoved setAt by', isPrepared: true })
+>('schedule/read', { isPrepared: true })
 
 /** Sets or removes the nightly schedule. Changes no row if it is the same already. */
 export const write = new Statement<{ cron: string; timeZone: string; isRemoved: boolean }, null>(

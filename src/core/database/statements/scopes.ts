@@ -23,8 +23,6 @@ export const commentsOfBatch = new Statement<
   }
 >('scopes/comments-of-batch', {
   parameters: 'batchKey onlyScopes',
-  columns:
-    'kind key scopeNo organizationKey organizationId documentId annotationId organizationUserGroupId bodyDigest contentDigest recordCount hasRows hasOwnCheck isFailing checkedAt',
   neverNull: 'kind hasRows hasOwnCheck isFailing',
   isPrepared: true,
 })
@@ -47,8 +45,6 @@ export const freshness = new Statement<
     promiseS: number
   }
 >('scopes/freshness', {
-  columns:
-    'scopes annotations neverChecked notTried failing stale overdue tooOld uncheckedSinceStop oldestCheck newestCheck promiseS',
   neverNull:
     'scopes annotations neverChecked notTried failing stale overdue tooOld uncheckedSinceStop promiseS',
 })
@@ -69,11 +65,7 @@ export const lastSuccessful = new Statement<
     annotationId: string | null
     organizationUserGroupId: string | null
   }
->('scopes/last-successful', {
-  parameters: 'refused',
-  columns: 'operation organizationId documentId annotationId organizationUserGroupId',
-  neverNull: 'operation organizationId',
-})
+>('scopes/last-successful', { parameters: 'refused', neverNull: 'operation organizationId' })
 
 /** The listings of a batch: those of the organization, of user groups and of documents. Each has the IDs for the call and facts about its last stored response. key is internal, scope_no is the position in the batch, record_count the number of live records. has_rows is false if nothing was ever stored for it: rows are stored for a listing that contained records, and for one whose last response was stored completely. has_own_check is true if its check time differs from its batch's, is_failing if its last check failed. */
 export const listingsOfBatch = new Statement<
@@ -96,8 +88,6 @@ export const listingsOfBatch = new Statement<
   }
 >('scopes/listings-of-batch', {
   parameters: 'batchKey onlyScopes',
-  columns:
-    'kind key scopeNo organizationKey organizationId documentId annotationId organizationUserGroupId bodyDigest contentDigest recordCount hasRows hasOwnCheck isFailing',
   neverNull:
     'kind key scopeNo organizationKey organizationId recordCount hasRows hasOwnCheck isFailing',
   isPrepared: true,
@@ -107,18 +97,13 @@ export const listingsOfBatch = new Statement<
 export const lockBatch = new Statement<
   { batchKey: number; runId: string | null },
   { version: number; batchXmin: string; noted: string | null }
->('scopes/lock-batch', {
-  parameters: 'batchKey runId',
-  columns: 'version batchXmin noted',
-  neverNull: 'batchXmin',
-  isPrepared: true,
-})
+>('scopes/lock-batch', { parameters: 'batchKey runId', neverNull: 'batchXmin', isPrepared: true })
 
 /** Time of the last successful check of a scope, including passes of continuous refresh; null if there was none. */
 export const readCheck = new Statement<
   { batchKey: number; scopeNo: number },
   { checkedAt: Date | null }
->('scopes/read-check', { parameters: 'batchKey scopeNo', columns: 'checkedAt' })
+>('scopes/read-check', { parameters: 'batchKey scopeNo' })
 
 /** Sets the check time of scopes that differ from their batch; null makes the batch's time apply again. */
 export const setCheck = new Statement<
@@ -161,4 +146,4 @@ export const storeListings = new Statement<
 export const touchHeadBatch = new Statement<
   { organizationKey: number; claimNo: number },
   { batchKey: number }
->('scopes/touch-head-batch', { parameters: 'organizationKey claimNo', columns: 'batchKey' })
+>('scopes/touch-head-batch', { parameters: 'organizationKey claimNo' })

@@ -5,22 +5,15 @@ import { Statement } from '../statement.ts'
 export const collation = new Statement<
   null,
   { databaseName: string; madeWith: string | null; now: string | null; isChanged: boolean }
->('server/collation', {
-  columns: 'databaseName madeWith now isChanged',
-  neverNull: 'databaseName isChanged',
-})
+>('server/collation', { neverNull: 'databaseName isChanged' })
 
 /** The server, the privileges of this role in this database, and the server's time. */
 export const describe = new Statement<
   null,
   { version: string; role: string; clock: Date; mayCreateSchemas: boolean; size: string }
->('server/describe', {
-  columns: 'version role clock mayCreateSchemas size',
-  neverNull: 'version role clock mayCreateSchemas size',
-})
+>('server/describe', { neverNull: 'version role clock mayCreateSchemas size' })
 
 /** Whether the queue's own schema is in this database. */
 export const hasQueue = new Statement<null, { hasQueue: boolean }>('server/has-queue', {
-  columns: 'hasQueue',
   neverNull: 'hasQueue',
 })

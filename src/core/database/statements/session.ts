@@ -5,4 +5,4 @@ import { Statement } from '../statement.ts'
 export const begin = new Statement<
   { processId: number; isHeld: boolean; searchPath: string },
   { setConfig: string | null }
->('session/begin', { parameters: 'processId isHeld searchPath', columns: 'setConfig' })
+>('session/begin', { parameters: 'processId isHeld searchPath' })

@@ -18,11 +18,7 @@ export const lastRuns = new Statement<
     finishedS: number
     durationS: number | null
   }
->('telemetry/last-runs', {
-  columns:
-    'trigger status calls retries scopesSucceeded scopesFailed scopesHeld scopesSkipped rejected requestedS finishedS durationS',
-  neverNull: 'requestedS finishedS',
-})
+>('telemetry/last-runs', { neverNull: 'requestedS finishedS' })
 
 /** Totals of sync.runs by trigger and status; one row per existing pair. */
 export const runTotals = new Statement<
@@ -48,8 +44,6 @@ export const runTotals = new Statement<
     rejected: number
   }
 >('telemetry/run-totals', {
-  columns:
-    'trigger status runs calls retries scopesSucceeded scopesFailed scopesHeld scopesSkipped recordsInserted recordsUpdated recordsUnchanged recordsRejected recordsNull usersWritten commentsWritten commentsDeleted rejected',
   neverNull:
     'runs calls retries scopesSucceeded scopesFailed scopesHeld scopesSkipped recordsInserted recordsUpdated recordsUnchanged recordsRejected recordsNull usersWritten commentsWritten commentsDeleted rejected',
 })
@@ -64,8 +58,4 @@ export const state = new Statement<
     openRunAgeS: number | null
     prunedS: number | null
   }
->('telemetry/state', {
-  parameters: 'deadAfterS',
-  columns: 'workers callsInFlight callsLimit openRunAgeS prunedS',
-  neverNull: 'workers callsInFlight callsLimit',
-})
+>('telemetry/state', { parameters: 'deadAfterS', neverNull: 'workers callsInFlight callsLimit' })

@@ -29,7 +29,6 @@ export const beneath = new Statement<
 >('things/beneath', {
   parameters:
     'organizationKey documentKey annotationKey organizationId documentId userGroupId userId afterPlace afterId limit',
-  columns: 'place id kind name state comments checkedAt since changedAt',
   neverNull: 'place id kind state',
 })
 
@@ -43,11 +42,7 @@ export const catalogEvent = new Statement<
     source: string | null
     requestedBy: string | null
   }
->('things/catalog-event', {
-  parameters: 'object key',
-  columns: 'at change importId source requestedBy',
-  neverNull: 'at change',
-})
+>('things/catalog-event', { parameters: 'object key', neverNull: 'at change' })
 
 /** One comment, with the current name and address of its author, and the run that found its deletion. */
 export const comment = new Statement<
@@ -76,8 +71,6 @@ export const comment = new Statement<
   }
 >('things/comment', {
   parameters: 'annotationKey commentId organizationId documentId annotationId',
-  columns:
-    'text authorUserId authorName authorEmail status type writtenAt lastUpdated firstSeenAt changedAt deletedAt version raw deletedRunId',
   neverNull: 'firstSeenAt changedAt version raw',
 })
 
@@ -93,7 +86,6 @@ export const lastComments = new Statement<
   }
 >('things/last-comments', {
   parameters: 'organizationKey userId',
-  columns: 'documentId annotationId commentId text writtenAt',
   neverNull: 'documentId annotationId commentId',
 })
 
@@ -117,8 +109,6 @@ export const lifeOfComment = new Statement<
   }
 >('things/life-of-comment', {
   parameters: 'annotationKey commentId beforeVersion limit',
-  columns:
-    'version change validFrom commentText status type changedAt versionBefore textBefore statusBefore typeBefore hasOtherHtml runId',
   neverNull: 'version change validFrom',
 })
 
@@ -151,7 +141,6 @@ export const life = new Statement<
 >('things/life', {
   parameters:
     'object key organizationId documentId annotationId userGroupId userId beforeUs beforeId limit',
-  columns: 'at atUs id event facts documentId userGroupId userId userName runId',
   neverNull: 'at atUs id event facts',
 })
 
@@ -191,8 +180,6 @@ export const scope = new Statement<
   }
 >('things/scope', {
   parameters: 'organizationId documentId annotationId userGroupId operation',
-  columns:
-    'organizationKey organizationName documentName key name active inCatalog checkedAt failingSince isStale users annotations comments failing firstCommentAt lastCommentAt firstAnswerAt changedAt authors isErasing runId heldId failingRunId',
   neverNull:
     'organizationKey key active inCatalog isStale users annotations comments failing authors isErasing',
 })
@@ -209,7 +196,6 @@ export const searchComments = new Statement<
   }
 >('things/search-comments', {
   parameters: 'commentId annotationIds path',
-  columns: 'organizationId documentId annotationId commentId name',
   neverNull: 'organizationId documentId annotationId commentId',
 })
 
@@ -217,17 +203,13 @@ export const searchComments = new Statement<
 export const searchExact = new Statement<
   { id: string },
   { kind: string; ids: unknown; name: string | null }
->('things/search-exact', { parameters: 'id', columns: 'kind ids name', neverNull: 'kind ids' })
+>('things/search-exact', { parameters: 'id', neverNull: 'kind ids' })
 
 /** Objects of one kind, except comments, by their complete ID, name or e-mail address, or by a part of at least three characters in any case. Exact matches come first. At most 21 are returned, so that the caller knows whether there are more than 20. Users are also found by names and addresses of earlier versions. No index is needed. The condition on the kind leaves one part of the union, so that the caller can search one kind after the other until its time limit. IDs are folded in the default collation, because in the collation of their columns only ASCII letters have a lower case. */
 export const search = new Statement<
   { kind: string; text: string; emails: string; emailHash: string | null },
   { ids: unknown; name: string | null; isExact: boolean }
->('things/search', {
-  parameters: 'kind text emails emailHash',
-  columns: 'ids name isExact',
-  neverNull: 'ids isExact',
-})
+>('things/search', { parameters: 'kind text emails emailHash', neverNull: 'ids isExact' })
 
 /** One user of an organization: documents, user groups and comments of the user, the run that found that the user left, and the removal that was accepted then. */
 export const user = new Statement<
@@ -255,7 +237,5 @@ export const user = new Statement<
   }
 >('things/user', {
   parameters: 'organizationId userId',
-  columns:
-    'name email raw listed firstSeenAt changedAt removedAt removalHeldSince removalRefusedAt documents userGroups comments deletedComments resolution decidedBy reason erasureId erasedAt leftRunId',
   neverNull: 'listed firstSeenAt changedAt raw documents userGroups comments deletedComments',
 })

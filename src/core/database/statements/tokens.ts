@@ -5,7 +5,7 @@ import { Statement } from '../statement.ts'
 export const add = new Statement<
   { name: string; rights: string; hash: Buffer; by: string },
   { tokenId: number }
->('tokens/add', { parameters: 'name rights hash by', columns: 'tokenId' })
+>('tokens/add', { parameters: 'name rights hash by' })
 
 /** All current tokens. */
 export const read = new Statement<
@@ -19,7 +19,7 @@ export const read = new Statement<
     lastUsedAt: Date | null
     tokenHash: Buffer
   }
->('tokens/read', { columns: 'tokenId name rights createdAt createdBy lastUsedAt tokenHash' })
+>('tokens/read')
 
 /** Revokes a token. */
 export const remove = new Statement<{ name: string }, null>('tokens/remove', { parameters: 'name' })

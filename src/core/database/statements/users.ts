@@ -61,25 +61,13 @@ export const readContent = new Statement<
     digest: Buffer
     changedAt: Date
   }
->('users/read-content', {
-  parameters: 'organizationKey userIds isListedToo',
-  columns: 'userId name email rest source listed digest changedAt',
-})
-
-/** The users in the last stored version of the organization's own listing. */
-export const readListed = new Statement<{ organizationKey: number }, { userId: string }>(
-  'users/read-listed',
-  { parameters: 'organizationKey', columns: 'userId' },
-)
+>('users/read-content', { parameters: 'organizationKey userIds isListedToo' })
 
 /** Stored data of some users of one organization. */
 export const read = new Statement<
   { organizationKey: number; userIds: readonly string[] },
   { userId: string; source: number; listed: boolean; digest: Buffer; sourceAt: Date | null }
->('users/read', {
-  parameters: 'organizationKey userIds',
-  columns: 'userId source listed digest sourceAt',
-})
+>('users/read', { parameters: 'organizationKey userIds' })
 
 /** Ends the listing of users whom the organization's own listing no longer contains. They keep their names, which a document's listing may correct from now on, so their source becomes 2. The old version is kept. */
 export const unlist = new Statement<

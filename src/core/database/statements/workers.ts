@@ -11,12 +11,7 @@ export const endSessions = new Statement<
     openS: number
     ended: boolean | null
   }
->('workers/end-sessions', {
-  parameters: 'deadAfterS',
-  columns: 'workerId pid state openS ended',
-  neverNull: 'pid openS',
-  isPrepared: true,
-})
+>('workers/end-sessions', { parameters: 'deadAfterS', neverNull: 'pid openS', isPrepared: true })
 
 /** Records that a process is alive. Its sessions are identified by their application_name, unless DATABASE_URL sets another. */
 export const heartbeat = new Statement<
@@ -63,23 +58,17 @@ export const list = new Statement<
     waitingSince: Date | null
     configuration: unknown | null
   }
->('workers/list', {
-  parameters: 'deadAfterS',
-  columns:
-    'workerId kind version startedAt heartbeatAt callsInFlight callsLimit latencyMs problem problemSince waiting waitingSince configuration',
-  neverNull: 'kind',
-})
+>('workers/list', { parameters: 'deadAfterS', neverNull: 'kind' })
 
 /** A statement of the calling pool that has waited for a lock for more than ten seconds: the first one whose holder does not wait itself. */
 export const lockWait = new Statement<null, { since: Date; lock: string }>('workers/lock-wait', {
-  columns: 'since lock',
   neverNull: 'since lock',
   isPrepared: true,
 })
 
 /** SYNC_RATE_LIMIT of live workers and which worker has it, the lowest (which applies to all) first, none last, and in each row the pace and the pause that users set. The calling process is named if no live worker has its limit. */
 export const rateLimits = new Statement<
-  { deadAfterS: number; own: number | null; name: string | null },
+  { deadAfterS: number; own: number | null },
   {
     rateLimit: number | null
     workerIds: readonly (string | null)[]
@@ -90,12 +79,7 @@ export const rateLimits = new Statement<
     reason: string | null
     pauseMs: number | null
   }
->('workers/rate-limits', {
-  parameters: 'deadAfterS own name',
-  columns: 'rateLimit workerIds pace pausedAt pausedUntil pausedBy reason pauseMs',
-  neverNull: 'workerIds',
-  isPrepared: true,
-})
+>('workers/rate-limits', { parameters: 'deadAfterS own', neverNull: 'workerIds', isPrepared: true })
 
 /** Live workers and those without a heartbeat; of the latter, whether they hold a transaction open. */
 export const read = new Statement<
@@ -114,8 +98,6 @@ export const read = new Statement<
   }
 >('workers/read', {
   parameters: 'deadAfterS',
-  columns:
-    'workerId startedAt heartbeatAt callsInFlight callsLimit latencyMs problem problemSince alive holdsTransaction',
   neverNull: 'callsInFlight callsLimit alive holdsTransaction',
 })
 
@@ -133,6 +115,5 @@ export const waiting = new Statement<
   }
 >('workers/waiting', {
   parameters: 'runId deadAfterS',
-  columns: 'kind since until givesUpAt workers ofWorkers sentence',
   neverNull: 'kind since sentence workers ofWorkers',
 })

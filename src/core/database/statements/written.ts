@@ -3,7 +3,6 @@ import { Statement } from '../statement.ts'
 
 /** Number of live comments. */
 export const count = new Statement<null, { comments: number }>('written/count', {
-  columns: 'comments',
   neverNull: 'comments',
 })
 
@@ -14,17 +13,13 @@ export const finish = new Statement<null, null>('written/finish')
 export const lockBatches = new Statement<
   { firstAnnotation: number; lastAnnotation: number },
   { batchKey: number }
->('written/lock-batches', { parameters: 'firstAnnotation lastAnnotation', columns: 'batchKey' })
+>('written/lock-batches', { parameters: 'firstAnnotation lastAnnotation' })
 
 /** The last of the next comments in the order of their keys, and their number. */
 export const pageEnd = new Statement<
   { annotationKey: number; commentId: number; limit: number },
   { annotationKey: number; commentId: number; comments: number }
->('written/page-end', {
-  parameters: 'annotationKey commentId limit',
-  columns: 'annotationKey commentId comments',
-  neverNull: 'comments',
-})
+>('written/page-end', { parameters: 'annotationKey commentId limit', neverNull: 'comments' })
 
 /** Among some comments in the order of their keys, those that have or may get a writing time from their own field, with its value and the values of the earlier fields. A longer value is not a time. */
 export const readMembers = new Statement<
@@ -45,7 +40,6 @@ export const readMembers = new Statement<
   }
 >('written/read-members', {
   parameters: 'fromAnnotation fromComment toAnnotation toComment path membersBefore',
-  columns: 'annotationKey commentId writtenAt value valuesBefore',
   neverNull: 'valuesBefore',
 })
 
@@ -70,6 +64,5 @@ export const update = new Statement<
 >('written/update', {
   parameters:
     'fromAnnotation fromComment toAnnotation toComment annotationKeys commentIds writtenAts',
-  columns: 'annotationKey',
   neverNull: 'annotationKey',
 })

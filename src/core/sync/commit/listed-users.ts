@@ -1,21 +1,19 @@
-import type { Client } from '../../database/pool.ts'
 import * as members from '../../database/statements/members.ts'
-import * as users from '../../database/statements/users.ts'
-import { leaveMembers, readMembers, unlistUsers } from '../../database/users.ts'
+import { leaveMembers, unlistUsers } from '../../database/users.ts'
 import type { MemberKind } from '../../database/users.ts'
 import type { Listed, ListedRecords } from '../compare/listings.ts'
 
-/** What is stored of listings of users. Those who left an organization are left out. */
+/** What is stored of listings of users. */
 export const LISTED_USERS: ListedRecords = {
-  async readStored(client, listings) {
-    const stored = {
-      document: await readMembers(client, 'document', keysOf(listings, 'document')),
-      group: await readMembers(client, 'group', keysOf(listings, 'group')),
-      organization: await readListed(client, keysOf(listings, 'organization')),
-    }
-    return listings.map(
-      ({ kind, key }) => stored[kind as keyof typeof stored].get(key) ?? new Map(),
-    )
+  async readStored(on, listings) {
+    const stored = new Map(listings.map((of) => [placeOf(of), new Map<string, boolean>()]))
+    const rows = await members.read.all(on, {
+      documentKeys: keysOf(listings, 'document'),
+      userGroupKeys: keysOf(listings, 'group'),
+      organizationKeys: keysOf(listings, 'organization'),
+    })
+    for (const row of rows) stored.get(placeOf(row))?.set(row.userId, row.removed)
+    return [...stored.values()]
   },
   async readMost(client, listings) {
     const rows = await members.most.all(client, {
@@ -35,18 +33,10 @@ export const LISTED_USERS: ListedRecords = {
   },
 }
 
-function keysOf(listings: readonly Listed[], kind: Listed['kind']): number[] {
-  return listings.flatMap((listing) => (listing.kind === kind ? [listing.key] : []))
+function placeOf({ kind, key }: { readonly kind: string; readonly key: number }): string {
+  return `${kind} ${key}`
 }
 
-async function readListed(
-  client: Client,
-  keys: readonly number[],
-): Promise<ReadonlyMap<number, ReadonlyMap<string, boolean>>> {
-  const found = new Map<number, ReadonlyMap<string, boolean>>()
-  for (const organizationKey of keys) {
-    const listed = await users.readListed.all(client, { organizationKey })
-    found.set(organizationKey, new Map(listed.map(({ userId }) => [userId, false])))
-  }
-  return found
+function keysOf(listings: readonly Listed[], kind: Listed['kind']): number[] {
+  return listings.flatMap((listing) => (listing.kind === kind ? [listing.key] : []))
 }

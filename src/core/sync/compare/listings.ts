@@ -1,6 +1,7 @@
 import type { Operation } from '../../../base/operations.ts'
 import type { Client } from '../../database/pool.ts'
 import type { BatchScope } from '../../database/scopes.ts'
+import type { On } from '../../database/statement.ts'
 import * as held from '../../database/statements/held.ts'
 import type { RecordsResult } from '../fetch/result.ts'
 
@@ -10,10 +11,7 @@ export type Listed = Pick<BatchScope, 'kind' | 'key'>
 /** What an operation stores of its listings. The arrays that it returns have the order of the listings. */
 export interface ListedRecords {
   /** Reads the stored records of each listing by ID, true for those that left. Those that left may be left out. */
-  readStored(
-    client: Client,
-    listings: readonly Listed[],
-  ): Promise<readonly ReadonlyMap<string, boolean>[]>
+  readStored(on: On, listings: readonly Listed[]): Promise<readonly ReadonlyMap<string, boolean>[]>
   /** Reads the largest number of records that each listing has had since a time. */
   readMost(
     client: Client,

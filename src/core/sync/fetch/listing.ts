@@ -1,18 +1,14 @@
 import type { Filters, Operation } from '../../../base/operations.ts'
-import type { Database } from '../../database/pool.ts'
 import type { BatchScope } from '../../database/scopes.ts'
-import type { Call, CollabApi } from '../../service/client.ts'
+import type { Call } from '../../service/client.ts'
+import type { SyncContext } from '../context.ts'
 import type { Reading, Records } from '../record/records.ts'
 import type { Rules } from '../rules.ts'
 import type { FetchedResult, RecordsResult } from './result.ts'
 
 /** What fetching needs. */
-export interface Fetching extends Reading {
+export interface Fetching extends Reading, Pick<SyncContext, 'collabApi' | 'database' | 'maxIds'> {
   readonly rules: Rules
-  readonly collabApi: CollabApi
-  readonly database: Database
-  /** Most ids in one filter of a call. */
-  readonly maxIds: number
   /** Whether a commit waits for the result: its calls wait for no memory, since commits free it. */
   readonly isAwaited?: boolean
   /** The time, by which what a listing shows is dated; left out where the time of the claim holds. */
