@@ -84,15 +84,10 @@ export class Statement<Parameters, Row> {
     return (await this.#query(on, given[0])).rowCount ?? 0
   }
 
-  /** Counts the rows that the `delete from` at the end of a statement that is not prepared would delete, and deletes none. */
-  async countOnly(on: On, ...given: Given<Parameters>): Promise<number> {
-    return (await this.#query(on, given[0], this.text.replace(/^delete/m, 'select'))).rowCount ?? 0
-  }
-
-  async #query(on: On, parameters: Parameters | undefined, text = this.text) {
+  async #query(on: On, parameters: Parameters | undefined) {
     const byName = parameters as Record<string, unknown> | undefined
     return on.query<unknown[]>({
-      text,
+      text: this.text,
       rowMode: 'array',
       ...(this.#isPrepared && { name: this.name }),
       // Without values the simple protocol is used, in which a file may hold several statements.

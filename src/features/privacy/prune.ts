@@ -60,10 +60,7 @@ export async function prune(
     for (let firstBlock = 0; firstBlock < blocks; firstBlock += step) {
       signal?.throwIfAborted()
       const endBlock = firstBlock + step
-      const rows = { before, firstBlock, endBlock, isDryRun }
-      deleted += await (isDryRun
-        ? statement.countOnly(database, rows)
-        : statement.run(database, rows))
+      deleted += (await statement.one(database, { before, firstBlock, endBlock, isDryRun })).number
       onPruned(table, Math.min(1, endBlock / blocks), deleted)
     }
     pruned[name as keyof Pruned] = deleted

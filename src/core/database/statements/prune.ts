@@ -2,10 +2,10 @@
 import { Statement } from '../statement.ts'
 
 /** Deletes actions from some blocks of the table, except actions on runs that stay and those that set the current schedule and pace. */
-export const actions = new Statement<{ before: Date; firstBlock: number; endBlock: number }, null>(
-  'prune/actions',
-  { parameters: 'before firstBlock endBlock' },
-)
+export const actions = new Statement<
+  { before: Date; firstBlock: number; endBlock: number; isDryRun: boolean },
+  { number: number }
+>('prune/actions', { parameters: 'before firstBlock endBlock isDryRun', neverNull: 'number' })
 
 /** Number of disk blocks of a table. It is pruned block by block, so that each step is short and nothing is read twice, whatever indexes exist. */
 export const blocks = new Statement<{ table: string }, { blocks: number }>('prune/blocks', {
@@ -15,39 +15,45 @@ export const blocks = new Statement<{ table: string }, { blocks: number }>('prun
 
 /** Deletes imports of the catalog from some blocks of the table, except those pending approval and those refused. */
 export const catalogImports = new Statement<
-  { before: Date; firstBlock: number; endBlock: number },
-  null
->('prune/catalog-imports', { parameters: 'before firstBlock endBlock' })
+  { before: Date; firstBlock: number; endBlock: number; isDryRun: boolean },
+  { number: number }
+>('prune/catalog-imports', {
+  parameters: 'before firstBlock endBlock isDryRun',
+  neverNull: 'number',
+})
 
-/** Deletes from the feed of changes, from some blocks of the table, and stores how far, because older cursors have then missed changes. Restored rows do not count whose transaction numbers this server has not reached yet. */
+/** Deletes from the feed of changes, from some blocks of the table, and stores how far, because older cursors have then missed changes. Rows restored from a dump of another server may have transaction numbers that this server has not reached yet, and are not counted. */
 export const changes = new Statement<
   { before: Date; firstBlock: number; endBlock: number; isDryRun: boolean },
-  null
->('prune/changes', { parameters: 'before firstBlock endBlock isDryRun' })
+  { number: number }
+>('prune/changes', { parameters: 'before firstBlock endBlock isDryRun', neverNull: 'number' })
 
 /** Deletes superseded versions of comments from some blocks of the table. The current version of each comment stays. */
 export const commentVersions = new Statement<
-  { before: Date; firstBlock: number; endBlock: number },
-  null
->('prune/comment-versions', { parameters: 'before firstBlock endBlock' })
+  { before: Date; firstBlock: number; endBlock: number; isDryRun: boolean },
+  { number: number }
+>('prune/comment-versions', {
+  parameters: 'before firstBlock endBlock isDryRun',
+  neverNull: 'number',
+})
 
 /** Deletes failures of finished runs from some blocks of the table. A run with a held removal is kept. */
-export const failures = new Statement<{ before: Date; firstBlock: number; endBlock: number }, null>(
-  'prune/failures',
-  { parameters: 'before firstBlock endBlock' },
-)
+export const failures = new Statement<
+  { before: Date; firstBlock: number; endBlock: number; isDryRun: boolean },
+  { number: number }
+>('prune/failures', { parameters: 'before firstBlock endBlock isDryRun', neverNull: 'number' })
 
 /** Deletes resolved holds of finished runs from some blocks of the table. A run with a held removal is kept. */
-export const held = new Statement<{ before: Date; firstBlock: number; endBlock: number }, null>(
-  'prune/held',
-  { parameters: 'before firstBlock endBlock' },
-)
+export const held = new Statement<
+  { before: Date; firstBlock: number; endBlock: number; isDryRun: boolean },
+  { number: number }
+>('prune/held', { parameters: 'before firstBlock endBlock isDryRun', neverNull: 'number' })
 
 /** Deletes due times of the nightly run from some blocks of the table. Due times of runs that stay are kept. */
 export const nightlyDue = new Statement<
-  { before: Date; firstBlock: number; endBlock: number },
-  null
->('prune/nightly-due', { parameters: 'before firstBlock endBlock' })
+  { before: Date; firstBlock: number; endBlock: number; isDryRun: boolean },
+  { number: number }
+>('prune/nightly-due', { parameters: 'before firstBlock endBlock isDryRun', neverNull: 'number' })
 
 /** Notes a prune; one of a nightly run once. */
 export const note = new Statement<{ by: string; runId: string | null; target: string }, null>(
@@ -63,36 +69,42 @@ export const ofRun = new Statement<{ runId: string }, { isPruned: boolean }>('pr
 
 /** Deletes past stays in documents and user groups from some blocks of the table. The current or last stay is kept. */
 export const pastMemberships = new Statement<
-  { before: Date; firstBlock: number; endBlock: number },
-  null
->('prune/past-memberships', { parameters: 'before firstBlock endBlock' })
+  { before: Date; firstBlock: number; endBlock: number; isDryRun: boolean },
+  { number: number }
+>('prune/past-memberships', {
+  parameters: 'before firstBlock endBlock isDryRun',
+  neverNull: 'number',
+})
 
 /** Deletes pauses that ended before a time from some blocks of the table, after due times of the nightly run were deleted. A due time that is kept is later than the pause or has a run, so that reporting.nightly stays as it is. */
-export const pauses = new Statement<{ before: Date; firstBlock: number; endBlock: number }, null>(
-  'prune/pauses',
-  { parameters: 'before firstBlock endBlock' },
-)
+export const pauses = new Statement<
+  { before: Date; firstBlock: number; endBlock: number; isDryRun: boolean },
+  { number: number }
+>('prune/pauses', { parameters: 'before firstBlock endBlock isDryRun', neverNull: 'number' })
 
 /** Deletes records that were rejected and last received before a time from some blocks of the table. */
 export const rejectedRecords = new Statement<
-  { before: Date; firstBlock: number; endBlock: number },
-  null
->('prune/rejected-records', { parameters: 'before firstBlock endBlock' })
+  { before: Date; firstBlock: number; endBlock: number; isDryRun: boolean },
+  { number: number }
+>('prune/rejected-records', {
+  parameters: 'before firstBlock endBlock isDryRun',
+  neverNull: 'number',
+})
 
 /** Deletes items of finished runs from some blocks of the table. A run with a held removal is kept. */
-export const runItems = new Statement<{ before: Date; firstBlock: number; endBlock: number }, null>(
-  'prune/run-items',
-  { parameters: 'before firstBlock endBlock' },
-)
+export const runItems = new Statement<
+  { before: Date; firstBlock: number; endBlock: number; isDryRun: boolean },
+  { number: number }
+>('prune/run-items', { parameters: 'before firstBlock endBlock isDryRun', neverNull: 'number' })
 
 /** Deletes finished runs from some blocks of the table, after their items. A run with a held removal is kept. */
-export const runs = new Statement<{ before: Date; firstBlock: number; endBlock: number }, null>(
-  'prune/runs',
-  { parameters: 'before firstBlock endBlock' },
-)
+export const runs = new Statement<
+  { before: Date; firstBlock: number; endBlock: number; isDryRun: boolean },
+  { number: number }
+>('prune/runs', { parameters: 'before firstBlock endBlock isDryRun', neverNull: 'number' })
 
 /** Deletes superseded versions of users from some blocks of the table. The current version of each user stays. */
 export const userVersions = new Statement<
-  { before: Date; firstBlock: number; endBlock: number },
-  null
->('prune/user-versions', { parameters: 'before firstBlock endBlock' })
+  { before: Date; firstBlock: number; endBlock: number; isDryRun: boolean },
+  { number: number }
+>('prune/user-versions', { parameters: 'before firstBlock endBlock isDryRun', neverNull: 'number' })
