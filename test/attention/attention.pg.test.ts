@@ -322,9 +322,7 @@ describe('at one state', () => {
     const rows = await asReader(`select * from reporting.attention ${order}`)
     expect(rows.some(({ since, latest }) => since < latest)).toBe(true)
     const names = Object.keys(rows[0]).join(', ')
-    const { rows: all } = await live.database.pool.query(
-      `select ${names} from sync.attention ${order}`,
-    )
+    const all = await live.rows(`select ${names} from sync.attention ${order}`)
     expect(rows).toEqual(all)
     expect(JSON.stringify(rows)).not.toContain('the words <of> SQL')
     expect(Object.keys(rows[0])).not.toContain('words')

@@ -10,18 +10,16 @@ await database.pool.query('create table counters (name text primary key, value b
 await database.pool.query(`insert into counters values ('a', 0), ('b', 0)`)
 
 test('bigint is a number as far as numbers are exact, and an error beyond', async () => {
-  const { rows } = await database.pool.query(
-    'select 9007199254740991 as id, count(*) from counters',
-  )
+  const rows = await database.rows('select 9007199254740991 as id, count(*) from counters')
   expect(rows).toEqual([{ id: 9007199254740991, count: 2 }])
   await expect(database.pool.query('select 9007199254740992 as id')).rejects.toThrow(
     'bigint 9007199254740992 is beyond 2^53 - 1.',
   )
-  expect((await database.pool.query('select 1 as one')).rows).toEqual([{ one: 1 }])
+  expect(await database.rows('select 1 as one')).toEqual([{ one: 1 }])
 })
 
 test('a time is a Date, and -infinity the number', async () => {
-  const { rows } = await database.pool.query(
+  const rows = await database.rows(
     `select '2026-01-02T03:04:05.678Z'::timestamptz as at, '-infinity'::timestamptz as never`,
   )
   expect(rows).toEqual([{ at: new Date('2026-01-02T03:04:05.678Z'), never: -Infinity }])

@@ -26,7 +26,7 @@ test('a worker is killed while it waits for answers: another one ends the run, a
   live.standIn.setFaults([{ kind: 'held', until: never, match: () => (asked += 1) > 40 }])
   const worker = await build.start(live.environment)
   await until('answers are held back, and the others are stored', async () => {
-    const { rows } = await live.database.pool.query(
+    const rows = await live.rows(
       'select count(*)::int as done from sync.run_items where done_scopes is not null',
     )
     return asked > 40 && rows[0].done > 0
@@ -34,9 +34,7 @@ test('a worker is killed while it waits for answers: another one ends the run, a
   await worker.kill()
   live.standIn.setFaults([])
   // As it is half a minute later.
-  await live.database.pool.query(
-    `update sync.workers set heartbeat_at = heartbeat_at - interval '1 hour'`,
-  )
+  await live.rows(`update sync.workers set heartbeat_at = heartbeat_at - interval '1 hour'`)
   const { deadAfterS, workerId } = app.sync
   const taken = { deadAfterS, workerId, limit: 1000, inProgress: [] }
   const lost = await itemStatements.lost.all(live.database.pool, taken)
@@ -44,8 +42,6 @@ test('a worker is killed while it waits for answers: another one ends the run, a
   await endDirectly(app, runId, lost)
   expect(await settled(live.database, runId)).toMatchObject({ status: 'succeeded' })
   await expectTablesEqual(live.database, live.world)
-  const { rows } = await live.database.pool.query(
-    'select max(version) from collab.comment_versions',
-  )
+  const rows = await live.rows('select max(version) from collab.comment_versions')
   expect(rows).toEqual([{ max: 1 }])
 })

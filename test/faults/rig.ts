@@ -62,7 +62,8 @@ export async function openRig(
   const world = createWorld({ ...WORLD, ...options.world })
   const standIn = await startStandIn({ world, ...options.standIn })
   const pool = openDatabase(place.databaseUrl, { max: 4 })
-  const database = { url: place.databaseUrl, pool, drop: async () => {} }
+  const rows = async (text: string, ...values: unknown[]) => (await pool.query(text, values)).rows
+  const database = { url: place.databaseUrl, pool, rows, drop: async () => {} }
   await importCatalog(pool, listSource('world', catalogLines(world)), { prune: false })
   const prefix = place.queuePrefix ?? 'bull'
   const queuePlace: QueuePlace =

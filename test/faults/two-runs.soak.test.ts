@@ -74,9 +74,7 @@ test('with slow answers and changes in between, both succeed, the tables are equ
 test('versions and memberships stay in order when the clock is set back between two runs', async () => {
   await live.run()
   // As if all that is stored had been written by a clock that was an hour ahead.
-  await live.database.pool.query(
-    `update collab_store.comments set version_at = version_at + interval '1 hour'`,
-  )
+  await live.rows(`update collab_store.comments set version_at = version_at + interval '1 hour'`)
   await live.database.pool.query(
     `update collab_store.document_users set joined_at = joined_at + interval '1 hour'`,
   )

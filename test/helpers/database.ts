@@ -11,6 +11,8 @@ export interface TestDatabase {
   url: string
   /** Opened as the program opens it. */
   pool: Database
+  /** The rows of a statement. */
+  rows<T = any>(text: string, ...values: unknown[]): Promise<T[]>
   /** Closes the pool and drops the database, even if others are connected; done at the latest when the test or its file ends. */
   drop(): Promise<void>
 }
@@ -77,6 +79,7 @@ async function createDatabase(
   return {
     url,
     pool,
+    rows: async (text, ...values) => (await pool.query(text, values)).rows,
     drop: closedAtEnd(async () => {
       await pool.end()
       await onServer((server) => server.query(`drop database if exists ${name} with (force)`))

@@ -1,4 +1,3 @@
-import type { QueryResult } from 'pg'
 import { jobs } from '../../jobs/index.ts'
 import { openApp } from '../../src/worker/app.ts'
 import type { App } from '../../src/worker/app.ts'
@@ -51,8 +50,7 @@ export interface Live {
   openApp(overrides?: Record<string, string>): Promise<App>
   /** A worker of its own; `startRun` hands a run to the queue. */
   openWorker(overrides?: Record<string, string>): Promise<LiveWorker>
-  /** The rows of a statement. */
-  rows(text: string, ...values: unknown[]): Promise<QueryResult['rows']>
+  readonly rows: TestDatabase['rows']
   /** Stores definitions, as `migrate` with these settings does. */
   define(settings: Record<string, string>): Promise<PrivacyChange[]>
   /** Imports the current catalog of the world. */
@@ -157,9 +155,7 @@ export async function openLive(
       const worker = await startWorker(app, jobs, { keepsSchedule: false })
       return { app, startRun: (scope) => startOn(app, scope), stop: () => worker.stop() }
     },
-    async rows(text, ...values) {
-      return (await database.pool.query(text, values)).rows
-    },
+    rows: database.rows,
     async define(overrides) {
       return setDefinitions(database.pool, settingsWith(overrides))
     },

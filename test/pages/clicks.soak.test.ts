@@ -164,9 +164,7 @@ describe.skipIf(MISSING.includes('Chromium')).each([1280, 390])(
       await click(page.getByRole('button', { name: 'Add the document' }))
       await click(main().getByRole('button').first())
       await isAt(/^Run /)
-      const { rows } = await live.database.pool.query(
-        `select scope from sync.runs order by requested_at desc limit 1`,
-      )
+      const rows = await live.rows(`select scope from sync.runs order by requested_at desc limit 1`)
       expect(rows).toEqual([
         { scope: { organizationIds: [place.organizationId], documentId: 'doc-of-clicks' } },
       ])

@@ -38,11 +38,7 @@ test.each([
 ])('%s counts each comment in its day or week', async (view, counted) => {
   const marks = `'{checked_at, is_stale, in_catalog, stale_annotations, comments_not_in_catalog}'::text[]`
   const read = async (from: string) =>
-    (
-      await live.database.pool.query(
-        `select to_jsonb(x) - ${marks} as row from ${from} x order by 1`,
-      )
-    ).rows
+    live.rows(`select to_jsonb(x) - ${marks} as row from ${from} x order by 1`)
   const rows = await read(`reporting.${view}`)
   expect(rows).toEqual(await read(`(${counted})`))
   expect(rows.length).toBeGreaterThan(10)

@@ -24,9 +24,7 @@ beforeEach(async () => {
 
 /** As `migrate` leaves the tables with a REFRESH_BUDGET, or without. */
 async function refresh(budget: number | null): Promise<void> {
-  await live.database.pool.query('update collab_store.definitions set refresh_budget = $1', [
-    budget,
-  ])
+  await live.rows('update collab_store.definitions set refresh_budget = $1', budget)
 }
 
 const rows = (sql: string) => live.rows(sql)
@@ -78,7 +76,7 @@ describe('without refresh', () => {
     let isOver = false
     const beginning = (async () => {
       while (!isOver) {
-        const { rows: begun } = await live.database.pool.query(
+        const begun = await live.rows(
           `update sync.runs set status = 'running', started_at = now() where status = 'queued' returning run_id`,
         )
         // A worker calls the service from here on.

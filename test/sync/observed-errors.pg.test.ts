@@ -20,10 +20,11 @@ test('a code never seen before is counted with one sample, over all runs, and kn
     { kind: 'not-found', match: { operation: 'users', organizationId: second } },
   ])
   const run = await live.run()
-  const { rows: failures } = await live.database.pool.query(
+  const failures = await live.rows(
     `select http_status, error_status, count(*)::int as scopes, min(error_message) as message
     from sync.failures where run_id = $1 and organization_id = $2 group by 1, 2`,
-    [run.run_id, first],
+    run.run_id,
+    first,
   )
   expect(failures).toHaveLength(1)
   const [{ http_status, error_status, scopes, message }] = failures
@@ -80,14 +81,12 @@ test('no table contains key or token, wherever a record returns them', async () 
     live.database,
     forms.map((form) => form.replace(/=+$/, '')),
   )
-  const { rows } = await live.database.pool.query(
-    'select comment_text from collab.comments limit 1',
-  )
+  const rows = await live.rows('select comment_text from collab.comments limit 1')
   expect(rows).toEqual([{ comment_text: expect.stringMatching(/^(\[secret\]=* ?){4}$/) }])
 })
 
 async function observed() {
-  const { rows } = await live.database.pool.query(
+  const rows = await live.rows(
     'select operation, http_status, error_status, times, sample from sync.observed_errors',
   )
   return rows
