@@ -9,7 +9,7 @@ import { UsageError } from '../../src/base/errors.ts'
 import { jobs } from '../../jobs/index.ts'
 import { createTestDatabase } from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'
-import { openLive } from '../helpers/live.ts'
+import { openLoaded } from '../helpers/live.ts'
 import { askPages, wordsOf } from '../pages/open-pages.ts'
 import { annotation, group, LINES, sourceOf, STAMPS } from './ninety-scopes.ts'
 
@@ -236,8 +236,7 @@ describe('what is held', () => {
 })
 
 test('a night whose CATALOG_SQL fails, or lacks too much, runs with the catalog of before, and says so once', async () => {
-  const live = await openLive('none')
-  await live.importCatalog()
+  const live = await openLoaded('none')
   const night = async (text: string) => {
     const app = await live.openApp({
       CATALOG_SQL: text,

@@ -4,7 +4,7 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { onServer, urlWith } from '../helpers/database.ts'
 import { installPacked } from '../helpers/installed.ts'
 import type { Installed } from '../helpers/installed.ts'
-import { isMissing, openLive, QUEUE_KINDS, settled } from '../helpers/live.ts'
+import { QUEUE_KINDS, isMissing, openLoaded, settled } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 import { randomPrefix } from '../helpers/redis.ts'
 import { until } from '../helpers/until.ts'
@@ -29,8 +29,7 @@ describe.each(QUEUE_KINDS)('with the queue on %s', (kind) => {
 
   beforeAll(async () => {
     if (isMissing(kind)) return
-    live = await openLive(kind, { settings: { QUEUE_PREFIX: randomPrefix() } })
-    await live.importCatalog()
+    live = await openLoaded(kind, { settings: { QUEUE_PREFIX: randomPrefix() } })
     await live.run()
     installed = await installPacked()
     const { LOG_LEVEL: _, ...settings } = live.environment

@@ -4,14 +4,13 @@ import { parseScope } from '../../src/schemas/scope.ts'
 import { startRun } from '../../src/core/run/start.ts'
 import { endDirectly } from '../helpers/direct-run.ts'
 import { expectTablesEqual } from '../helpers/expect-equal.ts'
-import { openLive, settled } from '../helpers/live.ts'
+import { openLoaded, settled } from '../helpers/live.ts'
 import { until } from '../helpers/until.ts'
 import { buildWorker } from '../helpers/worker-process.ts'
 import type { WorkerBuild } from '../helpers/worker-process.ts'
 
 const build: WorkerBuild = await buildWorker()
-const live = await openLive('postgres')
-await live.importCatalog()
+const live = await openLoaded('postgres')
 afterAll(async () => {
   build?.killAll()
 })

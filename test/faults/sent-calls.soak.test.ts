@@ -8,7 +8,7 @@ import { RunSignals } from '../../src/core/run/run-signals.ts'
 import { SentCalls } from '../../src/core/sync/counts.ts'
 import { stopRun } from '../../src/core/run/stop.ts'
 import { createTestDatabase } from '../helpers/database.ts'
-import { openLive, settled } from '../helpers/live.ts'
+import { openLoaded, settled } from '../helpers/live.ts'
 import { callsNeeded, openOwnRig } from './rig.ts'
 import type { Rig } from './rig.ts'
 
@@ -18,8 +18,7 @@ import type { Rig } from './rig.ts'
 const IN_FLIGHT_MAX = 16
 
 test('of two runs that overtake each other, each counts the calls that it sent', async () => {
-  const live = await openLive('postgres', { standIn: { latencyMs: 30, latencyJitterMs: 200 } })
-  await live.importCatalog()
+  const live = await openLoaded('postgres', { standIn: { latencyMs: 30, latencyJitterMs: 200 } })
   await live.run()
   const before = live.standIn.calls.total
   // Something to write in every batch, so that the runs take batches from each other.

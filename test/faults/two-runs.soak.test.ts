@@ -4,15 +4,14 @@ import { deleteComment, edit, restoreComment } from '../../src/demo/changes.ts'
 import { places } from '../../src/demo/catalog.ts'
 import type { Place } from '../../src/demo/layout.ts'
 import { expectTablesEqual } from '../helpers/expect-equal.ts'
-import { openLive, settled } from '../helpers/live.ts'
+import { openLoaded, settled } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 import { busyPlace, scopeOf } from '../helpers/places.ts'
 import { until } from '../helpers/until.ts'
 
 let live: Live
 beforeEach(async () => {
-  live = await openLive('postgres')
-  await live.importCatalog()
+  live = await openLoaded('postgres')
 })
 
 test('an answer asked for before a change never overwrites one asked for after it, whichever run came first', async () => {

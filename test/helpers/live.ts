@@ -193,6 +193,13 @@ export async function openLive(
   return live
 }
 
+/** With the catalog of its world. */
+export async function openLoaded(...opening: Parameters<typeof openLive>): Promise<Live> {
+  const live = await openLive(...opening)
+  await live.importCatalog()
+  return live
+}
+
 /** Hands a run to the queue; its id. */
 export function startOn(app: App, scope: object = {}): Promise<string> {
   return deliverRun(app, { trigger: 'cli', scope: parseScope(scope), requestKey: null })

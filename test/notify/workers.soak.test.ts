@@ -3,7 +3,7 @@ import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { jobs } from '../../jobs/index.ts'
 import { startRun } from '../../src/core/run/start.ts'
 import { startWorker } from '../../src/worker/worker.ts'
-import { openLive, settled } from '../helpers/live.ts'
+import { openLoaded, settled } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 import { until } from '../helpers/until.ts'
 import { buildWorker } from '../helpers/worker-process.ts'
@@ -19,7 +19,7 @@ describe('whole workers', () => {
 
   beforeEach(async () => {
     receiver = await startReceiver()
-    live = await openLive('postgres', {
+    live = await openLoaded('postgres', {
       settings: {
         NOTIFY_URL: receiver.url,
         NOTIFY_SECRET: SECRET,
@@ -27,7 +27,6 @@ describe('whole workers', () => {
         SYNC_CRON: '0 0 29 2 *',
       },
     })
-    await live.importCatalog()
     organizationId = [...live.world.organizationIds()][0] as string
   })
 
@@ -91,14 +90,13 @@ test.each([
   'with receivers that are down for 16 s and both workers killed %s, each message is sent once',
   async (_, moment) => {
     const [hook, heartbeat] = [await startReceiver(), await startReceiver()]
-    const live = await openLive('postgres', {
+    const live = await openLoaded('postgres', {
       settings: {
         NOTIFY_URL: `${hook.url}#events=run.finished,run.failed heartbeat+${heartbeat.url}/ping`,
         NOTIFY_SECRET: SECRET,
         SYNC_CRON: '0 0 29 2 *',
       },
     })
-    await live.importCatalog()
     const start = () =>
       build.start({ ...live.environment, TEST_KEEPS_SCHEDULE: '1', TEST_DEAD_AFTER_S: '6' })
     const workers = [await start(), await start()]

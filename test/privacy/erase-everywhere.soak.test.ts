@@ -8,7 +8,7 @@ import type { User } from '../../src/demo/people.ts'
 import { eraseUser } from '../../src/features/privacy/erase/erase-user.ts'
 import { UsageError } from '../../src/base/errors.ts'
 import { rowsTouched } from '../helpers/expect-equal.ts'
-import { openLive } from '../helpers/live.ts'
+import { openLoaded } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 import { amend, expectNoTrace as expectNone, textsOf } from './every-text.ts'
 
@@ -30,8 +30,7 @@ let live: Live
 let here: string
 let place: Place
 beforeEach(async () => {
-  live = await openLive('none')
-  await live.importCatalog()
+  live = await openLoaded('none')
   ;[here] = [...live.world.organizationIds()] as [string]
   const documentId = [...live.world.documentIds(here)][0] ?? ''
   const annotationId = [...live.world.annotationIds(here, documentId)][0] ?? ''

@@ -17,7 +17,7 @@ import { onApp } from '../client/on-app.ts'
 import { syncBatch } from '../../src/core/sync/batch.ts'
 import { startRun } from '../../src/core/run/start.ts'
 import { rowsTouched } from '../helpers/expect-equal.ts'
-import { openLive } from '../helpers/live.ts'
+import { openLoaded } from '../helpers/live.ts'
 import type { Live, RunOptions } from '../helpers/live.ts'
 import { amend, expectNoTrace as expectNone, textsOf } from './every-text.ts'
 
@@ -40,8 +40,7 @@ let first: Place
 let second: Place
 let elsewhere: Place
 beforeEach(async () => {
-  live = await openLive('none')
-  await live.importCatalog()
+  live = await openLoaded('none')
   ;[here, other, later] = [...live.world.organizationIds()] as [string, string, string]
   first = placeIn(here, 0)
   second = placeIn(here, 1)

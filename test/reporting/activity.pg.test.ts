@@ -1,11 +1,10 @@
 import { expect, test } from 'vitest'
 import { rolledBack } from '../../src/core/database/pool.ts'
-import { openLive } from '../helpers/live.ts'
+import { openLoaded } from '../helpers/live.ts'
 
 /** Activity by day and week for times that no world of test/worlds has, and the plans of these views. */
 
-const live = await openLive('none', { world: { organizations: 2 } })
-await live.importCatalog()
+const live = await openLoaded('none', { world: { organizations: 2 } })
 await live.run()
 // Without an author or a time, at both ends of a day and of a week, and in the first and last year.
 await live.database.pool.query(`

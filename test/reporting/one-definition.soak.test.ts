@@ -8,7 +8,7 @@ import { startRun } from '../../src/core/run/start.ts'
 import { metrics } from '../../src/http/serve-metrics.ts'
 import { onApp } from '../client/on-app.ts'
 import { buildCommand } from '../cli/built-command.ts'
-import { openLive } from '../helpers/live.ts'
+import { openLoaded } from '../helpers/live.ts'
 import { BEARER, unlistened } from '../http/served.ts'
 import type { FaultRule } from '../service/faults.ts'
 
@@ -18,8 +18,7 @@ import type { FaultRule } from '../service/faults.ts'
  */
 
 const command = await buildCommand()
-const live = await openLive('none', { settings: { SYNC_RETRIES: '0' } })
-await live.importCatalog()
+const live = await openLoaded('none', { settings: { SYNC_RETRIES: '0' } })
 const app = await live.openApp()
 const server = await unlistened(app)
 const [organizationId = ''] = live.world.organizationIds()

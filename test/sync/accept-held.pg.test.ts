@@ -3,15 +3,14 @@ import { UsageError } from '../../src/base/errors.ts'
 import { countHeld, decideHeld } from '../../src/core/sync/held.ts'
 import type { HeldChoice } from '../../src/core/sync/held.ts'
 import { expectTablesEqual } from '../helpers/expect-equal.ts'
-import { openLive } from '../helpers/live.ts'
+import { openLoaded } from '../helpers/live.ts'
 import type { Live, RunRow } from '../helpers/live.ts'
 import type { FaultRule } from '../service/faults.ts'
 
 let live: Live
 
 beforeEach(async () => {
-  live = await openLive('none')
-  await live.importCatalog()
+  live = await openLoaded('none')
   await live.run()
 })
 

@@ -7,15 +7,14 @@ import type { HintScope } from '../../src/schemas/hint.ts'
 import { UsageError } from '../../src/base/errors.ts'
 import { hint } from '../../src/features/refresh/hint.ts'
 import { stopRun } from '../../src/core/run/stop.ts'
-import { openLive, settled } from '../helpers/live.ts'
+import { openLoaded, settled } from '../helpers/live.ts'
 import { busyPlace, scopeOf } from '../helpers/places.ts'
 import { until } from '../helpers/until.ts'
 
 /** Hints are given in parallel: one transaction each, on the connections of one process. */
 const MANY = 100
 
-const live = await openLive('postgres')
-await live.importCatalog()
+const live = await openLoaded('postgres')
 const app = await live.openApp()
 beforeEach(async () => {
   await live.database.pool.query('truncate sync.runs, sync.hints cascade')

@@ -5,7 +5,7 @@ import { NIGHTLY } from '../../src/core/queue/schedule.ts'
 import { startWorker } from '../../src/worker/worker.ts'
 import { jobs } from '../../jobs/index.ts'
 import { expectTablesEqual } from '../helpers/expect-equal.ts'
-import { QUEUE_KINDS, isMissing, openLive, settled } from '../helpers/live.ts'
+import { QUEUE_KINDS, isMissing, openLoaded, settled } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 import { until } from '../helpers/until.ts'
 
@@ -16,8 +16,7 @@ describe.each(QUEUE_KINDS)('the main job with its queue on %s', (kind) => {
 
   beforeAll(async () => {
     if (isMissing(kind)) return
-    live = await openLive(kind)
-    await live.importCatalog()
+    live = await openLoaded(kind)
     app = await live.openApp()
     queue = openQueue(app)
   })

@@ -2,15 +2,14 @@ import type { ServerResponse } from 'node:http'
 import { beforeEach, expect, test } from 'vitest'
 import type { Operation } from '../../src/base/operations.ts'
 import { sendJson } from '../../src/demo/stand-in.ts'
-import { openLive } from '../helpers/live.ts'
+import { openLoaded } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 import { expectNoTrace } from '../privacy/every-text.ts'
 
 let live: Live
 
 beforeEach(async () => {
-  live = await openLive('none', { settings: { SYNC_RETRIES: '0' } })
-  await live.importCatalog()
+  live = await openLoaded('none', { settings: { SYNC_RETRIES: '0' } })
 })
 
 test('a code never seen before is counted with one sample, over all runs, and known codes are not', async () => {
