@@ -11,7 +11,7 @@ import { addRun } from './run-rows.ts'
  * name of an operation without listings, so that statements accept it.
  */
 
-const { pool } = await createTestDatabase()
+const { pool, rows } = await createTestDatabase()
 const lines = [
   { organizationId: 'o', documentId: 'd' },
   { organizationId: 'o', organizationUserGroupId: 'g' },
@@ -152,7 +152,7 @@ test.each(['freshness', 'coverage'])(
     const levels = ['document', 'organization', 'user group']
     const found = await rows(
       `select level, operation, count(*)::int as n from reporting.${view} where level = any($1) group by 1, 2 order by 1, 2`,
-      levels,
+      ...levels,
     )
     expect(found).toEqual(
       levels.flatMap((level) => [
@@ -193,7 +193,7 @@ async function usersBatch(): Promise<number> {
 async function keyOf(kind: Kind): Promise<number> {
   const [row] = await rows(
     `select scope_key from collab_store.listings where operation = 'users' and kind = $1`,
-    kind,
+    ...kind,
   )
   return row?.['scope_key'] as number
 }
@@ -285,8 +285,4 @@ async function stateBeneath(kind: Kind): Promise<string | undefined> {
   })
   expect(found.map(({ kind: each }) => each).sort()).toEqual(['document', 'userGroup'])
   return found.find(({ kind: each }) => each === (kind === 'group' ? 'userGroup' : kind))?.state
-}
-
-async function rows(text: string, ...values: unknown[]): Promise<Record<string, unknown>[]> {
-  return (await pool.query<Record<string, unknown>>(text, values)).rows
 }

@@ -54,6 +54,7 @@ const ODD_TEXTS = [
 
 const directory: string = mkdtempSync(join(tmpdir(), 'export-'))
 const live = await openLoaded('none')
+const { rows } = live
 const first: string = [...live.world.organizationIds()][0] ?? ''
 const documentId = [...live.world.documentIds(first)][0] ?? ''
 const annotationId = [...live.world.annotationIds(first, documentId)][0] ?? ''
@@ -79,10 +80,6 @@ async function exported(request: Partial<ExportRequest>, name = 'out') {
     ...request,
   })
   return { ...done, out }
-}
-
-async function rows(text: string): Promise<Record<string, unknown>[]> {
-  return (await live.database.pool.query(text)).rows
 }
 
 /** Runs `work` while there is such a view of reporting. */

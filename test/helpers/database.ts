@@ -74,7 +74,16 @@ async function createDatabase(
     await server.query(`select pg_advisory_lock(hashtext('cs_test'))`)
     await create(server, name)
   })
-  const url = urlWith(inject('postgresUrl'), { database: name })
+  return openTestDatabase(urlWith(inject('postgresUrl'), { database: name }), () =>
+    onServer(async (server) => server.query(`drop database if exists ${name} with (force)`)),
+  )
+}
+
+/** One that somebody else makes and drops, unless told how. */
+export function openTestDatabase(
+  url: string,
+  drop: () => Promise<unknown> = async () => {},
+): TestDatabase {
   const pool = openDatabase(url, { applicationName: 'test' })
   return {
     url,
@@ -82,7 +91,7 @@ async function createDatabase(
     rows: async (text, ...values) => (await pool.query(text, values)).rows,
     drop: closedAtEnd(async () => {
       await pool.end()
-      await onServer((server) => server.query(`drop database if exists ${name} with (force)`))
+      await drop()
     }),
   }
 }

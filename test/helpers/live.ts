@@ -201,8 +201,8 @@ export async function openLoaded(...opening: Parameters<typeof openLive>): Promi
 }
 
 /** Hands a run to the queue; its id. */
-export function startOn(app: App, scope: object = {}): Promise<string> {
-  return deliverRun(app, { trigger: 'cli', scope: parseScope(scope), requestKey: null })
+export function startOn(app: App, scope: object = {}, trigger: Trigger = 'cli'): Promise<string> {
+  return deliverRun(app, { trigger, scope: parseScope(scope), requestKey: null })
 }
 
 async function deliverRun(app: App, request: NewRun): Promise<string> {

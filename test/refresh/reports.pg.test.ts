@@ -12,11 +12,8 @@ const PROMISE = { freshnessPromiseMs: 259_200_000 }
 const SCOPES = 'select sum(scopes)::int as scopes from collab_store.batches'
 
 const live = await openLoaded('none')
+const { rows: ask } = live
 await live.run()
-
-async function ask(text: string): Promise<Record<string, any>[]> {
-  return (await live.database.pool.query(text)).rows
-}
 
 test('where there is no refresh, nothing is said of it', async () => {
   const { pool } = live.database

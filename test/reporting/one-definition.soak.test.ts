@@ -19,6 +19,7 @@ import type { FaultRule } from '../service/faults.ts'
 
 const command = await buildCommand()
 const live = await openLoaded('none', { settings: { SYNC_RETRIES: '0' } })
+const { rows: ask } = live
 const app = await live.openApp()
 const server = await unlistened(app)
 const [organizationId = ''] = live.world.organizationIds()
@@ -77,9 +78,10 @@ const faults: readonly Fault[] = [
   {
     name: 'an organization that is left out by itself',
     act: async () => {
-      await ask('update collab_store.organizations set active = false where organization_id = $1', [
+      await ask(
+        'update collab_store.organizations set active = false where organization_id = $1',
         organizationId,
-      ])
+      )
     },
     told: () => ({ scopes: all - usersScopes - commentsScopes }),
   },
@@ -192,12 +194,8 @@ async function load(more: readonly CatalogLine[] = []): Promise<void> {
 async function age(hours: number): Promise<void> {
   await ask(
     `update collab_store.batches set checked_at = checked_at - make_interval(hours => $1)`,
-    [hours],
+    hours,
   )
-}
-
-async function ask(text: string, values: unknown[] = []): Promise<any[]> {
-  return (await live.database.pool.query(text, values)).rows
 }
 
 async function tellAll(): Promise<Record<string, Told>> {

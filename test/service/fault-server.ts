@@ -74,7 +74,7 @@ export function json(status: number, body: unknown, headers: Record<string, stri
   }
 }
 
-export function bytes(status: number, body: Buffer | string): Fault {
+export function bytes(status: number, body: Buffer | string = ''): Fault {
   return (response) => {
     response.writeHead(status)
     response.end(body)
