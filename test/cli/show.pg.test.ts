@@ -6,6 +6,7 @@ import { SearchSchema, THING_KINDS, THING_SCHEMAS } from '../../src/schemas/thin
 import type { Thing, ThingIds, ThingKind } from '../../src/schemas/thing.ts'
 import { onApp } from '../client/on-app.ts'
 import { openLoaded } from '../helpers/live.ts'
+import { listingUsers } from '../helpers/places.ts'
 import { BEARER, unlistened } from '../http/served.ts'
 import { thingPath } from '../../src/http/pages/things/thing-link.tsx'
 import { wordsOf } from '../pages/open-pages.ts'
@@ -166,15 +167,7 @@ test('a held removal and its refusal are the same on pages, in commands, over /v
   const data = users.slice(0, 1)
   const kept = users.length - data.length
   live.standIn.setFaults([
-    {
-      kind: 'custom',
-      match: ({ operation, data: call }) =>
-        operation === 'users' &&
-        call['organizationId'] === organizationId &&
-        Object.keys(call).length === 1,
-      respond: (_, response) =>
-        response.end(JSON.stringify({ result: { status: 'success', message: '', data } })),
-    },
+    listingUsers(organizationId, data),
     { kind: 'empty-list', match: { operation: 'users', organizationId } },
   ])
   const { run_id: runId, problem } = await live.run()

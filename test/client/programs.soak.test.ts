@@ -6,6 +6,7 @@ import { installPacked } from '../helpers/installed.ts'
 import type { Installed } from '../helpers/installed.ts'
 import { QUEUE_KINDS, isMissing, openLoaded, settled } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
+import { firstPlace } from '../helpers/places.ts'
 import { randomPrefix } from '../helpers/redis.ts'
 import { until } from '../helpers/until.ts'
 
@@ -59,9 +60,7 @@ describe.each(QUEUE_KINDS)('with the queue on %s', (kind) => {
 
   /** A block with what this test has in place of the example names. */
   function asInstalled(block: string): string {
-    const [organizationId = ''] = live.world.organizationIds()
-    const [documentId = ''] = live.world.documentIds(organizationId)
-    const [annotationId = ''] = live.world.annotationIds(organizationId, documentId)
+    const { organizationId, documentId, annotationId } = firstPlace(live.world)
     return block
       .replaceAll(/\bacme\b(?=['"\] ])/g, organizationId)
       .replaceAll(/\bplan\b/g, documentId)

@@ -3,10 +3,13 @@ import { checkDatabase } from '../../src/core/database/connection-errors.ts'
 import { openDatabase, transaction } from '../../src/core/database/pool.ts'
 import type { Client, Database } from '../../src/core/database/pool.ts'
 import { createEmptyDatabase, onServer, urlWith } from '../helpers/database.ts'
+import { latch } from '../helpers/latch.ts'
 
 const database = await createEmptyDatabase()
 await database.pool.query('create table counters (name text primary key, value bigint not null)')
 await database.pool.query(`insert into counters values ('a', 0), ('b', 0)`)
+
+type Latch = ReturnType<typeof latch>
 
 test('bigint is a number as far as numbers are exact, and an error beyond', async () => {
   const rows = await database.rows('select 9007199254740991 as id, count(*) from counters')
@@ -37,8 +40,8 @@ describe('transaction', () => {
 
   test('a deadlock is tried again', async () => {
     let tries = 0
-    const [first, second] = [gate(), gate()]
-    const cross = (own: string, other: string, mine: ConcurrencyLimit, theirs: ConcurrencyLimit) =>
+    const [first, second] = [latch(), latch()]
+    const cross = (own: string, other: string, mine: Latch, theirs: Latch) =>
       transaction(database.pool, async (client) => {
         tries += 1
         await add(client, own, 1)
@@ -103,19 +106,6 @@ describe('checkDatabase', () => {
     await onServer((server) => server.query(`drop database ${name} with (force)`))
   })
 })
-
-interface ConcurrencyLimit {
-  opened: Promise<void>
-  open(): void
-}
-
-function gate(): ConcurrencyLimit {
-  let open = () => {}
-  const opened = new Promise<void>((resolve) => {
-    open = resolve
-  })
-  return { opened, open: () => open() }
-}
 
 async function add(client: Client, name: string, by: number): Promise<number | undefined> {
   const { rows } = await client.query<{ value: number }>(

@@ -152,7 +152,7 @@ test.each(['freshness', 'coverage'])(
     const levels = ['document', 'organization', 'user group']
     const found = await rows(
       `select level, operation, count(*)::int as n from reporting.${view} where level = any($1) group by 1, 2 order by 1, 2`,
-      ...levels,
+      levels,
     )
     expect(found).toEqual(
       levels.flatMap((level) => [
@@ -193,7 +193,7 @@ async function usersBatch(): Promise<number> {
 async function keyOf(kind: Kind): Promise<number> {
   const [row] = await rows(
     `select scope_key from collab_store.listings where operation = 'users' and kind = $1`,
-    ...kind,
+    kind,
   )
   return row?.['scope_key'] as number
 }

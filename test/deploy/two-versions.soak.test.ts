@@ -6,6 +6,7 @@ import { buildCommand } from '../cli/built-command.ts'
 import type { Environment } from '../cli/built-command.ts'
 import { closedAtEnd } from '../helpers/closing.ts'
 import { expectTablesEqual } from '../helpers/expect-equal.ts'
+import { latch } from '../helpers/latch.ts'
 import { QUEUE_KINDS, isMissing, openLoaded, settled } from '../helpers/live.ts'
 import { builtProgram } from '../helpers/program.ts'
 import { until } from '../helpers/until.ts'
@@ -24,10 +25,8 @@ test.skipIf(isMissing('redis')).each(QUEUE_KINDS)(
     const old = await buildCommand()
     const next = await buildCommand(await laterVersion('0.2.0', `-- Works with: 0.1.0\n${ADDS}`))
 
-    let letGo = () => {}
-    live.standIn.setFaults([
-      { kind: 'held', until: new Promise<void>((resolve) => (letGo = resolve)) },
-    ])
+    const { opened, open: letGo } = latch()
+    live.standIn.setFaults([{ kind: 'held', until: opened }])
     const worker = old.start(['worker'], { ...environment, SYNC_CONCURRENCY: '2' })
     await worker.shows(/"msg":"working"/)
     const serve = old.start(['serve'], { ...environment, HTTP_PORT: '0', HTTP_TOKEN })

@@ -4,6 +4,7 @@ import { deleteComment, edit, restoreComment } from '../../src/demo/changes.ts'
 import { places } from '../../src/demo/catalog.ts'
 import type { Place } from '../../src/demo/layout.ts'
 import { expectTablesEqual } from '../helpers/expect-equal.ts'
+import { latch } from '../helpers/latch.ts'
 import { openLoaded, settled } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 import { busyPlace, scopeOf } from '../helpers/places.ts'
@@ -137,12 +138,6 @@ async function expectBothRight(
 function answerNow(place: Place): string {
   const data = live.world.comments(place)
   return JSON.stringify({ result: { status: 'success', message: 'm', data } })
-}
-
-function latch() {
-  let open = () => {}
-  const opened = new Promise<void>((resolve) => (open = resolve))
-  return { opened, open: () => open() }
 }
 
 /** Versions of each comment count from 1 and follow each other without gap or overlap. */

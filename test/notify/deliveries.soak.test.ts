@@ -35,12 +35,11 @@ async function reportFailedRun(): Promise<void> {
   await lookTogether([rig.notifier()])
 }
 
-async function deliveries() {
-  const rows = await rig.database.rows(
+function deliveries() {
+  return rig.database.rows(
     `select sent_at is not null as sent, given_up_at is not null as given_up, problem, attempts
     from sync.notification_deliveries order by problem nulls first`,
   )
-  return rows
 }
 
 test('a message has the id of its body in its header, and a signature that its receiver can check', async () => {

@@ -8,6 +8,7 @@ import { startWorker } from '../../src/worker/worker.ts'
 import type { RunningWorker } from '../../src/worker/worker.ts'
 import { openLive } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
+import { firstPlace } from '../helpers/places.ts'
 import { serveApp, TOKEN } from '../http/served.ts'
 import { startReceiver } from '../notify/receiver-server.ts'
 import { MISSING } from '../soak/needs.ts'
@@ -35,9 +36,7 @@ describe.skipIf(MISSING.includes('Chromium')).each([1280, 390])(
       const { world } = live
       const [organizationId = '', other = ''] = world.organizationIds()
       held = other
-      const [documentId = ''] = world.documentIds(organizationId)
-      const [annotationId = ''] = world.annotationIds(organizationId, documentId)
-      place = { organizationId, documentId, annotationId }
+      place = firstPlace(world)
       world.putUser(organizationId, PERSON)
       joinGroup(world, organizationId, [...world.groupIds(organizationId)][0] ?? '', PERSON.userId)
       edited = addComment(world, place, { text: 'the old words', from: PERSON })
