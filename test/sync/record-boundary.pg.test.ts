@@ -5,15 +5,16 @@ import { finishRun } from '../../src/core/run/finish.ts'
 import { createCatalog, scopesOf } from '../fuzz/layout.ts'
 import { openProgram } from '../fuzz/place.ts'
 import type { Program } from '../fuzz/place.ts'
-import { scopeKey, startService } from '../fuzz/service.ts'
+import { startService } from '../fuzz/service.ts'
 import type { Asked, Service } from '../fuzz/service.ts'
 import type { TestDatabase } from '../helpers/database.ts'
+import { keyOf } from '../worlds/log.ts'
 
 /** What one answer holds may cost the record or the scope that it is about, never a neighbour, and every run ends. */
 
 const LAYOUT = { organizations: 1, documents: 1, annotations: 12, groups: 1 }
-const ODD = scopeKey('comments', 'o0', 'd0-0', 'a0-0-3')
-const USERS = scopeKey('users', 'o0')
+const ODD = keyOf({ organizationId: 'o0', documentId: 'd0-0', annotationId: 'a0-0-3' })
+const USERS = keyOf({ organizationId: 'o0' })
 const MAX_BODY_BYTES = 40_000_000
 
 let database: TestDatabase
@@ -313,7 +314,8 @@ function listing(...records: string[]): string {
 
 function soundBody({ key, ids }: Asked): string {
   if (ids !== null) return listing(...ids.map(() => 'null'))
-  return key.startsWith('users') ? listing('{"userId":"u1"}') : listing(record(1), record(2))
+  const [, , annotationId] = JSON.parse(key)
+  return annotationId === null ? listing('{"userId":"u1"}') : listing(record(1), record(2))
 }
 
 const ask: TestDatabase['rows'] = (...of) => database.rows(...of)
