@@ -8,7 +8,7 @@ import { addAccessToken } from '../../src/http/auth/access-tokens.ts'
 import { BY_SCHEDULE } from '../../src/features/catalog/catalog-change.ts'
 import { decideImport } from '../../src/features/catalog/held-import.ts'
 import { resolveRejected } from '../../src/client/waiting.ts'
-import { openLive } from '../helpers/live.ts'
+import { openLoaded } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 import { onApp } from '../client/on-app.ts'
 
@@ -19,8 +19,7 @@ let ann: CollabSync
 let organizationId: string
 
 beforeEach(async () => {
-  live = await openLive('none')
-  await live.importCatalog()
+  live = await openLoaded('none')
   await live.run()
   ;[organizationId = ''] = live.world.organizationIds()
   await query('truncate sync.actions')

@@ -6,7 +6,7 @@ import { addAccessToken } from '../../src/http/auth/access-tokens.ts'
 import { startHttp } from '../../src/http/start-http.ts'
 import { buildCommand } from '../cli/built-command.ts'
 import { openPartsOf, TOKEN, unlistened } from '../http/served.ts'
-import { openLive } from '../helpers/live.ts'
+import { openLoaded } from '../helpers/live.ts'
 
 /** Under whose name an act is listed, whichever way it comes. */
 
@@ -16,8 +16,7 @@ const RUN_ID = /[\da-f]{8}-[\da-f-]{27}/
 const tokens: Record<string, string> = { HTTP_TOKEN: TOKEN }
 
 const command = await buildCommand()
-const live = await openLive('postgres')
-await live.importCatalog()
+const live = await openLoaded('postgres')
 const app = await live.openApp()
 const server = await unlistened(app)
 for (const [name, rights] of [

@@ -130,8 +130,7 @@ test('a refused token makes all scopes stale, and everything says why', async ()
   expect((await command.run(['status'], settings)).stdout).toContain(`${stale} stale (${why})`)
   const answer = await pages.get('/v1/freshness')
   expect(JSON.parse(answer.text)).toMatchObject({ stale, failing, tooOld, uncheckedSinceStop })
-  const rows = await live.rows(
-    'select count(*)::int as stale from reporting.freshness where is_stale',
-  )
-  expect(rows).toEqual([{ stale }])
+  expect(
+    await live.rows('select count(*)::int as stale from reporting.freshness where is_stale'),
+  ).toEqual([{ stale }])
 })

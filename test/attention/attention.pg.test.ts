@@ -17,6 +17,7 @@ import type { BuiltCommand } from '../cli/built-command.ts'
 import { ageChecks } from '../helpers/age-checks.ts'
 import { endDirectly } from '../helpers/direct-run.ts'
 import { openLive } from '../helpers/live.ts'
+import { listingUsers } from '../helpers/places.ts'
 import { askPages } from '../pages/open-pages.ts'
 import { hostileComments } from '../pages/hostile.ts'
 import type { FaultRule } from '../service/faults.ts'
@@ -130,13 +131,7 @@ describe('of organizations', () => {
 
   test('a held listing, until its removal is refused, though the next run receives the same', async () => {
     const [organizationId] = organizations
-    const ofOrganization: FaultRule = {
-      kind: 'empty-list',
-      match: ({ operation, data }) =>
-        operation === 'users' &&
-        data['organizationId'] === organizationId &&
-        Object.keys(data).length === 1,
-    }
+    const ofOrganization = listingUsers(organizationId, [])
     const { run_id: runId } = await runWith(ofOrganization)
     expect(await readAttention(live.database.pool)).toMatchObject([
       {
@@ -322,9 +317,7 @@ describe('at one state', () => {
     const rows = await asReader(`select * from reporting.attention ${order}`)
     expect(rows.some(({ since, latest }) => since < latest)).toBe(true)
     const names = Object.keys(rows[0]).join(', ')
-    const { rows: all } = await live.database.pool.query(
-      `select ${names} from sync.attention ${order}`,
-    )
+    const all = await live.rows(`select ${names} from sync.attention ${order}`)
     expect(rows).toEqual(all)
     expect(JSON.stringify(rows)).not.toContain('the words <of> SQL')
     expect(Object.keys(rows[0])).not.toContain('words')

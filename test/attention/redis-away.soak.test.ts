@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { requireRunDetails } from '../../src/client/runs.ts'
 import { buildCommand } from '../cli/built-command.ts'
-import { openLive, isMissing, settled } from '../helpers/live.ts'
+import { isMissing, openLoaded, settled } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 import { openOwnRedis } from '../helpers/own-redis.ts'
 import type { OwnRedis } from '../helpers/own-redis.ts'
@@ -17,8 +17,7 @@ beforeAll(async () => {
   if (isMissing('redis')) return
   redis = await openOwnRedis()
   const settings = { REDIS_URL: redis.url, QUEUE_PREFIX: 'away', SYNC_RATE_LIMIT: '20' }
-  live = await openLive('postgres', { settings })
-  await live.importCatalog()
+  live = await openLoaded('postgres', { settings })
 })
 afterAll(async () => {
   redis?.wake()

@@ -13,9 +13,7 @@ const app = await live.openApp()
 const collabSync = onApp(app)
 const server = await unlistened(app)
 beforeEach(async () => {
-  await live.database.pool.query(
-    'truncate collab_store.organizations, sync.catalog_imports, sync.runs cascade',
-  )
+  await live.rows('truncate collab_store.organizations, sync.catalog_imports, sync.runs cascade')
 })
 
 const BY = { source: 'a test', requestedBy: 'somebody' }
@@ -38,7 +36,7 @@ function did(changes: CatalogChanges): string[] {
 }
 
 async function texts(sql: string): Promise<string[]> {
-  return (await live.database.pool.query(sql)).rows.map(({ text }) => text)
+  return (await live.rows(sql)).map(({ text }) => text)
 }
 
 const imports = () =>

@@ -9,7 +9,7 @@ import { UsageError } from '../../src/base/errors.ts'
 import { jobs } from '../../jobs/index.ts'
 import { createTestDatabase } from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'
-import { openLive } from '../helpers/live.ts'
+import { openLoaded } from '../helpers/live.ts'
 import { askPages, wordsOf } from '../pages/open-pages.ts'
 import { annotation, group, LINES, sourceOf, STAMPS } from './ninety-scopes.ts'
 
@@ -25,18 +25,16 @@ function load(lines: Iterable<CatalogLine>, options: { acceptsAll?: boolean } = 
 }
 
 async function stamps(): Promise<unknown[]> {
-  return (await database.pool.query(STAMPS)).rows
+  return database.rows(STAMPS)
 }
 
 async function active(): Promise<number> {
-  const { rows } = await database.pool.query(
-    'select sum(scopes)::int as n from collab_store.batches',
-  )
+  const rows = await database.rows('select sum(scopes)::int as n from collab_store.batches')
   return rows[0].n
 }
 
 async function imports(): Promise<string[]> {
-  const { rows } = await database.pool.query(
+  const rows = await database.rows(
     `select concat_ws(' ', state, lacking, added, removed, reason) as text from sync.catalog_imports order by import_id`,
   )
   return rows.map(({ text }) => text)
@@ -44,7 +42,7 @@ async function imports(): Promise<string[]> {
 
 /** The import that is held; 0 where none is. */
 async function heldId(): Promise<number> {
-  const { rows } = await database.pool.query(
+  const rows = await database.rows(
     `select import_id::int as id from sync.catalog_imports where state = 'held'`,
   )
   return rows[0]?.id ?? 0
@@ -56,7 +54,7 @@ async function decide(state: 'accepted' | 'refused', importId?: number) {
 }
 
 async function troubles(): Promise<string[]> {
-  const { rows } = await database.pool.query(
+  const rows = await database.rows(
     `select kind, sentence from sync.attention where kind like 'catalog\\_%' and kind <> 'catalog_empty'`,
   )
   return rows.map(({ kind, sentence }) =>
@@ -87,8 +85,7 @@ describe('an import that lacks more than a tenth, and more than ten', () => {
     expect(await decide('accepted')).toMatchObject({ state: 'accepted', deactivated: 82 })
     expect(await active()).toBe(8)
     expect(await imports()).toEqual(['applied 90 0', 'accepted 82 0 82 why'])
-    const { rows } = await database.pool.query('select from sync.catalog_lacking')
-    expect(rows).toEqual([])
+    expect(await database.rows('select from sync.catalog_lacking')).toEqual([])
     // What it adds comes with the next one.
     const again = await load([...LINES.slice(0, 5), group(77)])
     expect(again).toMatchObject({ held: null, userGroups: { added: 1 } })
@@ -214,7 +211,7 @@ describe('what is held', () => {
     // acme with its document and three annotations, small with two groups.
     expect(await decide('accepted')).toMatchObject({ deactivated: 80 + 3 })
     expect(await active()).toBe(5 + 3)
-    const { rows } = await database.pool.query(
+    const rows = await database.rows(
       `select string_agg(annotation_id, ' ' order by annotation_id) as ids from collab.annotations where in_catalog`,
     )
     expect(rows[0].ids).toBe('a3 a4 a99')
@@ -229,7 +226,7 @@ describe('what is held', () => {
       load(LINES),
     ])
     expect(decided.filter(({ status }) => status === 'fulfilled').length).toBeGreaterThan(0)
-    const { rows } = await database.pool.query(
+    const rows = await database.rows(
       `select count(*)::int as n from sync.catalog_imports where decided_at is not null`,
     )
     expect(rows[0].n).toBeLessThan(2)
@@ -239,9 +236,7 @@ describe('what is held', () => {
 })
 
 test('a night whose CATALOG_SQL fails, or lacks too much, runs with the catalog of before, and says so once', async () => {
-  const live = await openLive('none')
-  await live.importCatalog()
-  const { pool } = live.database
+  const live = await openLoaded('none')
   const night = async (text: string) => {
     const app = await live.openApp({
       CATALOG_SQL: text,
@@ -249,9 +244,7 @@ test('a night whose CATALOG_SQL fails, or lacks too much, runs with the catalog 
       CATALOG_PRUNE: '1',
     })
     const started = await jobs['start-nightly-run'](app, { data: {}, requestKey: text } as never)
-    await pool.query(`delete from sync.runs where run_id = $1`, [
-      (started as { runId: string }).runId,
-    ])
+    await live.rows(`delete from sync.runs where run_id = $1`, (started as { runId: string }).runId)
     const pages = await askPages(app)
     const words = wordsOf(await pages.get('/'))
     await pages.close()
@@ -266,7 +259,7 @@ test('a night whose CATALOG_SQL fails, or lacks too much, runs with the catalog 
   expect(words).toMatch(
     /Import \d+ of the catalog is held: it lacks \d+ of \d+ scopes\. Nothing was changed\./,
   )
-  const { rows } = await pool.query(
+  const rows = await live.rows(
     `select state, requested_by, problem is null as fine from sync.catalog_imports order by import_id`,
   )
   expect(rows.slice(1)).toEqual([

@@ -15,6 +15,7 @@ import { readNameRedaction } from '../../src/features/privacy/rules.ts'
 import { eraseUser } from '../../src/features/privacy/erase/erase-user.ts'
 import { decideHeld } from '../../src/core/sync/held.ts'
 import { openLive } from '../helpers/live.ts'
+import { firstPlace } from '../helpers/places.ts'
 import { Copy, differences, NO_DIFFERENCES, lineOf, loadExports } from './copy.ts'
 import { readAll, tableTexts } from './copy.ts'
 
@@ -40,10 +41,8 @@ let cursor: string | null = null
 let exportedTo: string | null = null
 const live = await openLive('none')
 const [copy, exported] = [new Copy(), new Copy()]
-const [here = ''] = live.world.organizationIds()
-const [documentId = ''] = live.world.documentIds(here)
-const [annotationId = ''] = live.world.annotationIds(here, documentId)
-const place = { organizationId: here, documentId, annotationId }
+const place = firstPlace(live.world)
+const { organizationId: here } = place
 
 const sourceOf = (lines: readonly CatalogLine[]) => listSource('world', lines)
 

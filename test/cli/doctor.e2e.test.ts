@@ -1,7 +1,4 @@
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage } from 'node:http'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Finding } from '../../src/cli/doctor/finding.ts'
 import { importCatalog } from '../../src/features/catalog/import.ts'
@@ -10,58 +7,49 @@ import { createEmptyDatabase, createTestDatabase, urlWith } from '../helpers/dat
 import type { TestDatabase } from '../helpers/database.ts'
 import { startRelay } from '../helpers/relay.ts'
 import { startReceiver } from '../notify/receiver-server.ts'
+import { bytes, openFaultServer } from '../service/fault-server.ts'
+import type { Fault } from '../service/fault-server.ts'
 import { buildCommand } from './built-command.ts'
 import type { Environment } from './built-command.ts'
 
 /** What people get wrong first, each with what `doctor` says of it, and whether a run could succeed all the same. */
 
-type Answering = (response: ServerResponse, request: IncomingMessage) => void
-
-let answering: Answering
-const server = createServer((request, response) => answering(response, request))
-
+const server = await openFaultServer()
 const command = await buildCommand()
-server.listen(0, '127.0.0.1')
-await once(server, 'listening')
 const settings: Environment = {
-  COLLAB_API_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+  COLLAB_API_URL: server.url,
   COLLAB_API_KEY: 'the-right-key',
   COLLAB_AUTH_TOKEN: 'the-right-token',
   COLLAB_SYNC_HOME: `${command.directory}/none`,
 }
 afterAll(async () => {
   await command?.remove()
-  server.close()
 })
 
 /** A service that knows two paths, one key and one token. */
-const service: Answering = (response, { url, headers }) => {
+const service: Fault = (response, { url, headers }) => {
   const isKnown =
     headers['x-service-api-key'] === 'the-right-key' &&
     headers['x-service-auth-token'] === 'the-right-token'
   if (!isKnown) return refuse(401, 'UNAUTHENTICATED')(response, { url } as IncomingMessage)
-  if (url !== '/v1/users/get') return plain(404, 'Not found')(response, { url } as IncomingMessage)
+  if (url !== '/v1/users/get') return bytes(404, 'Not found')(response, { url } as IncomingMessage)
   response.end('{"result":{"status":"success","message":"","data":[]}}')
 }
-const plain =
-  (status: number, body = ''): Answering =>
-  (response) =>
-    response.writeHead(status).end(body)
-const refuse = (status: number, code: string): Answering =>
-  plain(status, JSON.stringify({ error: { status: code, message: 'as it is' } }))
+const refuse = (status: number, code: string): Fault =>
+  bytes(status, JSON.stringify({ error: { status: code, message: 'as it is' } }))
 
-test.each<[string, Answering, Environment, number, RegExp]>([
+test.each<[string, Fault, Environment, number, RegExp]>([
   ['all is right', service, {}, 0, /^ok +service +.* accepts key and token/m],
   ['an address that ends in /v1', service, { path: '/v1' }, 2, /remove \/v1 and the rest/],
   [
     '404 to everything',
-    plain(404),
+    bytes(404),
     {},
     2,
     /is not the base address of the service.*\n.*correct COLLAB_API_URL/,
   ],
-  ['a web page', plain(200, '<!doctype html><p>Hello'), {}, 2, /not the base address.*a web page/],
-  ['a redirect', plain(301), {}, 2, /redirects \(/],
+  ['a web page', bytes(200, '<!doctype html><p>Hello'), {}, 2, /not the base address.*a web page/],
+  ['a redirect', bytes(301), {}, 2, /redirects \(/],
   [
     'key and token exchanged',
     service,
@@ -107,8 +95,8 @@ test.each<[string, Answering, Environment, number, RegExp]>([
     2,
     /nothing listens there/,
   ],
-  ['a service that fails', plain(500), {}, 2, /returns no usable response: .*HTTP 500/],
-  ['a service that gets too many calls', plain(429), {}, 0, /^warn +service +.* throttles calls/m],
+  ['a service that fails', bytes(500), {}, 2, /returns no usable response: .*HTTP 500/],
+  ['a service that gets too many calls', bytes(429), {}, 0, /^warn +service +.* throttles calls/m],
   [
     'an organization that there is not',
     refuse(404, 'NOT_FOUND'),
@@ -124,7 +112,7 @@ test.each<[string, Answering, Environment, number, RegExp]>([
     /^warn +service .*refuses Get Users: .*PERMISSION_DENIED/m,
   ],
 ])('%s', async (_name, answer, { path = '', ...others }, code, words) => {
-  answering = answer
+  server.usually = answer
   const environment = {
     ...settings,
     COLLAB_API_URL: `${settings['COLLAB_API_URL']}${path}`,
@@ -140,7 +128,7 @@ describe('doctor', () => {
   let database: TestDatabase
   let empty: TestDatabase
   beforeAll(async () => {
-    answering = service
+    server.usually = service
     ;[database, empty] = await Promise.all([createTestDatabase(), createEmptyDatabase()])
   })
   afterAll(() => Promise.all([database?.drop(), empty?.drop()]))
@@ -176,7 +164,7 @@ describe('doctor', () => {
     const { url, pool } = await createTestDatabase()
     const lines = [{ organizationId: 'o', documentId: 'd', annotationId: 'a' }]
     await importCatalog(pool, listSource('test', lines), { prune: false })
-    answering = (response, request) => {
+    server.usually = (response, request) => {
       const answer = request.url === '/v1/users/get' ? service : refuse(403, 'PERMISSION_DENIED')
       answer(response, request)
     }
@@ -199,9 +187,9 @@ describe('doctor', () => {
     ])
     expect(await serviceOf('comments')).toMatchObject([{ state: 'warn' }])
     expect(await serviceOf('users')).toMatchObject([{ state: 'ok' }])
-    answering = refuse(401, 'UNAUTHENTICATED')
+    server.usually = refuse(401, 'UNAUTHENTICATED')
     expect(await serviceOf('users,comments')).toMatchObject([{ state: 'fail' }])
-    answering = service
+    server.usually = service
   })
 
   test('before migrate says what is next, and does not fail', async () => {

@@ -19,7 +19,7 @@ import { ScheduleSchema } from '../../src/schemas/schedule.ts'
 import { UsageError } from '../../src/base/errors.ts'
 import { onApp } from '../client/on-app.ts'
 import { BEARER, unlistened } from '../http/served.ts'
-import { openLive } from '../helpers/live.ts'
+import { openLoaded } from '../helpers/live.ts'
 import { buildCommand } from './built-command.ts'
 
 /** Whatever is said of one thing by `--json`, over HTTP and to a program is one document, of one schema. */
@@ -29,8 +29,7 @@ const NO_RUN = '00000000-0000-4000-8000-000000000000'
 type Json = Record<string, any>
 
 const command = await buildCommand()
-const live = await openLive('none')
-await live.importCatalog()
+const live = await openLoaded('none')
 const app = await live.openApp()
 const server = await unlistened(app)
 const collabSync = onApp(app)

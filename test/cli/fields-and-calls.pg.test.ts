@@ -3,7 +3,7 @@ import { places } from '../../src/demo/catalog.ts'
 import type { Comment } from '../../src/demo/comments.ts'
 import type { Place } from '../../src/demo/layout.ts'
 import type { Finding } from '../../src/cli/doctor/finding.ts'
-import { openLive } from '../helpers/live.ts'
+import { openLive, openLoaded } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 import { buildCommand } from './built-command.ts'
 
@@ -19,10 +19,9 @@ describe('the field with the time of writing', () => {
   let live: Live
   let place: Place
   beforeEach(async () => {
-    live = await openLive('none', {
+    live = await openLoaded('none', {
       world: { organizations: 1, documentsPerOrganization: 1, annotationsPerDocument: 1 },
     })
-    await live.importCatalog()
     place = [...places(live.world)][0] as Place
   })
 

@@ -61,9 +61,7 @@ describe('each surface', () => {
     ['with refresh', 40],
   ])('gives the same document %s', async (_, budget) => {
     await live.importCatalog()
-    await live.database.pool.query('update collab_store.definitions set refresh_budget = $1', [
-      budget,
-    ])
+    await live.rows('update collab_store.definitions set refresh_budget = $1', budget)
     const all = await answers()
     for (const each of all) {
       expect(each).toEqual(all[0])

@@ -5,7 +5,8 @@ import { deleteComment, edit } from '../../src/demo/changes.ts'
 import { SearchSchema, THING_KINDS, THING_SCHEMAS } from '../../src/schemas/thing.ts'
 import type { Thing, ThingIds, ThingKind } from '../../src/schemas/thing.ts'
 import { onApp } from '../client/on-app.ts'
-import { openLive } from '../helpers/live.ts'
+import { openLoaded } from '../helpers/live.ts'
+import { listingUsers } from '../helpers/places.ts'
 import { BEARER, unlistened } from '../http/served.ts'
 import { thingPath } from '../../src/http/pages/things/thing-link.tsx'
 import { wordsOf } from '../pages/open-pages.ts'
@@ -15,11 +16,10 @@ const STEERING = '\u001b[31m\u009b2J\r\n\u2028All is well.\u202e'
 const STEERS = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u
 
 const command = await buildCommand()
-const live = await openLive('none', {
+const live = await openLoaded('none', {
   world: { organizations: 2, documentsPerOrganization: 2, annotationsPerDocument: 2 },
 })
 const { world } = live
-await live.importCatalog()
 await live.run()
 const organizationId = [...world.organizationIds()][1] ?? ''
 const place = [...places(world)].find((each) => each.organizationId === organizationId)
@@ -167,15 +167,7 @@ test('a held removal and its refusal are the same on pages, in commands, over /v
   const data = users.slice(0, 1)
   const kept = users.length - data.length
   live.standIn.setFaults([
-    {
-      kind: 'custom',
-      match: ({ operation, data: call }) =>
-        operation === 'users' &&
-        call['organizationId'] === organizationId &&
-        Object.keys(call).length === 1,
-      respond: (_, response) =>
-        response.end(JSON.stringify({ result: { status: 'success', message: '', data } })),
-    },
+    listingUsers(organizationId, data),
     { kind: 'empty-list', match: { operation: 'users', organizationId } },
   ])
   const { run_id: runId, problem } = await live.run()

@@ -47,8 +47,7 @@ test('catalog import of an input that does not end loads nothing', async () => {
   running.child.stdin?.write('{"organizationId":"acme"}\n')
   await sessionOf('catalog import', 'xact_start is not null')
   await expectStopped(running, 1)
-  const { rows } = await database.pool.query('select from collab.organizations')
-  expect(rows).toEqual([])
+  expect(await database.rows('select from collab.organizations')).toEqual([])
 })
 
 test('changes --follow says where to go on', async () => {
@@ -152,9 +151,9 @@ async function expectStopped(running: Running, code: number): Promise<void> {
 /** Waits until a session of the command is in a state. */
 function sessionOf(name: string, state: string): Promise<unknown> {
   return until(`${name}: ${state}`, async () => {
-    const { rows } = await database.pool.query(
+    const rows = await database.rows(
       `select from pg_stat_activity where application_name like $1 and datname = current_database() and ${state}`,
-      [`collab-sync ${name}%`],
+      `collab-sync ${name}%`,
     )
     return rows.length > 0
   })

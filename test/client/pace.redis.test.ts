@@ -3,7 +3,7 @@ import { jobs } from '../../jobs/index.ts'
 import { makeUpForPausedNight, NIGHTLY } from '../../src/core/queue/schedule.ts'
 import { findWait } from '../../src/core/sync/worker-waits.ts'
 import { startWorker } from '../../src/worker/worker.ts'
-import { isMissing, openLive, QUEUE_KINDS, settled, startOn } from '../helpers/live.ts'
+import { QUEUE_KINDS, isMissing, openLoaded, settled, startOn } from '../helpers/live.ts'
 import { createTestDatabase } from '../helpers/database.ts'
 import { until } from '../helpers/until.ts'
 import { onApp, onDatabase } from './on-app.ts'
@@ -14,8 +14,7 @@ const inAnHour = () => inMs(3_600_000)
 describe.each(QUEUE_KINDS)('a pause of all calls, with the queue on %s', (kind) => {
   test('holds the calls of a run, is what its workers wait for, and fails no scope', async (context) => {
     if (isMissing(kind)) return context.skip()
-    const live = await openLive(kind, { settings: { SYNC_CONCURRENCY: '1' } })
-    await live.importCatalog()
+    const live = await openLoaded(kind, { settings: { SYNC_CONCURRENCY: '1' } })
     const app = await live.openApp()
     const collabSync = onApp(app)
     await collabSync.pause({ until: inAnHour(), reason: 'the owner asked' })
@@ -44,8 +43,7 @@ describe.each(QUEUE_KINDS)('a pause of all calls, with the queue on %s', (kind) 
 
   test('puts off the nightly run, which starts once when it ends', async (context) => {
     if (isMissing(kind)) return context.skip()
-    const live = await openLive(kind)
-    await live.importCatalog()
+    const live = await openLoaded(kind)
     const [app, other] = [await live.openApp(), await live.openApp()]
     const collabSync = onApp(app)
     const worker = await startWorker(app, jobs, { keepsSchedule: true })

@@ -68,8 +68,6 @@ test('live workers and serves are listed with their settings, and what differs i
   expect((await command.run(['status', 'x', '--workers'], live.environment)).code).toBe(2)
 
   await Promise.all([worker.stop(), serve.stop()])
-  await live.database.pool.query(
-    `update sync.processes set heartbeat_at = now() - interval '31 seconds'`,
-  )
+  await live.rows(`update sync.processes set heartbeat_at = now() - interval '31 seconds'`)
   expect(await list()).toEqual([])
 })

@@ -4,8 +4,9 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { onServer, urlWith } from '../helpers/database.ts'
 import { installPacked } from '../helpers/installed.ts'
 import type { Installed } from '../helpers/installed.ts'
-import { isMissing, openLive, QUEUE_KINDS, settled } from '../helpers/live.ts'
+import { QUEUE_KINDS, isMissing, openLoaded, settled } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
+import { firstPlace } from '../helpers/places.ts'
 import { randomPrefix } from '../helpers/redis.ts'
 import { until } from '../helpers/until.ts'
 
@@ -29,8 +30,7 @@ describe.each(QUEUE_KINDS)('with the queue on %s', (kind) => {
 
   beforeAll(async () => {
     if (isMissing(kind)) return
-    live = await openLive(kind, { settings: { QUEUE_PREFIX: randomPrefix() } })
-    await live.importCatalog()
+    live = await openLoaded(kind, { settings: { QUEUE_PREFIX: randomPrefix() } })
     await live.run()
     installed = await installPacked()
     const { LOG_LEVEL: _, ...settings } = live.environment
@@ -60,9 +60,7 @@ describe.each(QUEUE_KINDS)('with the queue on %s', (kind) => {
 
   /** A block with what this test has in place of the example names. */
   function asInstalled(block: string): string {
-    const [organizationId = ''] = live.world.organizationIds()
-    const [documentId = ''] = live.world.documentIds(organizationId)
-    const [annotationId = ''] = live.world.annotationIds(organizationId, documentId)
+    const { organizationId, documentId, annotationId } = firstPlace(live.world)
     return block
       .replaceAll(/\bacme\b(?=['"\] ])/g, organizationId)
       .replaceAll(/\bplan\b/g, documentId)

@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from 'vitest'
 import type { CollabSync } from '../../src/client/collab-sync.ts'
 import type { HeldListing } from '../../src/schemas/waiting.ts'
-import { openLive } from '../helpers/live.ts'
+import { openLoaded } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 import { onApp } from './on-app.ts'
 
@@ -9,8 +9,7 @@ let live: Live
 let collabSync: CollabSync
 
 beforeEach(async () => {
-  live = await openLive('none')
-  await live.importCatalog()
+  live = await openLoaded('none')
   await live.run()
   collabSync = onApp(await live.openApp())
 })

@@ -11,6 +11,7 @@ import { UsageError } from '../../src/base/errors.ts'
 import { buildCommand } from '../cli/built-command.ts'
 import { openLive } from '../helpers/live.ts'
 import type { RunRow } from '../helpers/live.ts'
+import { firstPlace } from '../helpers/places.ts'
 import { BEARER, unlistened } from '../http/served.ts'
 import { askPages, unescaped } from '../pages/open-pages.ts'
 import { onApp } from './on-app.ts'
@@ -30,11 +31,10 @@ const get = (url: string) => server.app.inject({ url, headers: BEARER })
 const status = (...args: string[]) =>
   command.run(['status', ...args], { DATABASE_URL: database.url })
 
-const [here = '', there = ''] = world.organizationIds()
-const [documentId = ''] = world.documentIds(here)
-const [annotationId = ''] = world.annotationIds(here, documentId)
+const place = firstPlace(world)
+const { organizationId: here, documentId } = place
+const [, there = ''] = world.organizationIds()
 const [groupId = ''] = world.groupIds(here)
-const place = { organizationId: here, documentId, annotationId }
 const [edited = 0, deleted = 0] = (world.comments(place) ?? []).map(({ commentId }) => commentId)
 const idsOf = (users: readonly { userId: string }[] = []) => users.map(({ userId }) => userId)
 

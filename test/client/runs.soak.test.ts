@@ -5,7 +5,7 @@ import type { CollabSync } from '../../src/client/collab-sync.ts'
 import { UsageError } from '../../src/base/errors.ts'
 import { openQueueLate } from '../../src/http/start-http.ts'
 import { startWorker } from '../../src/worker/worker.ts'
-import { openLive } from '../helpers/live.ts'
+import { openLoaded } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 import { randomPrefix } from '../helpers/redis.ts'
 import { onApp } from './on-app.ts'
@@ -18,8 +18,7 @@ describe('asking for runs', () => {
   let collabSync: CollabSync
 
   beforeEach(async () => {
-    live = await openLive('postgres')
-    await live.importCatalog()
+    live = await openLoaded('postgres')
     app = await live.openApp()
     collabSync = onApp(app)
   })

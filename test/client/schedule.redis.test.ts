@@ -9,7 +9,7 @@ import { RepeatedFault } from '../../src/base/log.ts'
 import { openBackend, QUEUE_NAMES } from '../../src/core/queue/backend.ts'
 import { NIGHTLY, nextNightly, registerSchedule } from '../../src/core/queue/schedule.ts'
 import { startWorker } from '../../src/worker/worker.ts'
-import { isMissing, openLive, QUEUE_KINDS } from '../helpers/live.ts'
+import { QUEUE_KINDS, isMissing, openLoaded } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 import { randomPrefix } from '../helpers/redis.ts'
 import { until } from '../helpers/until.ts'
@@ -22,8 +22,7 @@ describe.each(QUEUE_KINDS)('the nightly schedule with the queue on %s', (kind) =
 
   beforeEach(async (context) => {
     if (isMissing(kind)) return context.skip()
-    live = await openLive(kind)
-    await live.importCatalog()
+    live = await openLoaded(kind)
     app = await live.openApp()
     collabSync = onApp(app)
   })

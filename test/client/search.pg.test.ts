@@ -4,7 +4,7 @@ import type { CollabSync } from '../../src/client/collab-sync.ts'
 import { addComment } from '../../src/demo/changes.ts'
 import { places } from '../../src/demo/catalog.ts'
 import type { Place } from '../../src/demo/layout.ts'
-import { openLive } from '../helpers/live.ts'
+import { openLoaded } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 import { onApp } from './on-app.ts'
 
@@ -28,8 +28,7 @@ let app: App
 let collabSync: CollabSync
 
 beforeEach(async () => {
-  live = await openLive('none', { world: WORLD })
-  await live.importCatalog()
+  live = await openLoaded('none', { world: WORLD })
   live.world.putUser(HERE, PERSON)
   app = await live.openApp()
   collabSync = onApp(app)

@@ -15,7 +15,7 @@ import type { Comment } from '../../src/demo/comments.ts'
 import type { Place } from '../../src/demo/layout.ts'
 import type { Thing, ThingRequest } from '../../src/schemas/thing.ts'
 import { eraseUser } from '../../src/features/privacy/erase/erase-user.ts'
-import { openLive } from '../helpers/live.ts'
+import { openLoaded } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 import { onApp } from './on-app.ts'
 
@@ -24,8 +24,7 @@ let collabSync: CollabSync
 let place: Place
 
 beforeEach(async () => {
-  live = await openLive('none')
-  await live.importCatalog()
+  live = await openLoaded('none')
   collabSync = onApp(await live.openApp())
   const busy = [...places(live.world)].find((each) => (live.world.comments(each) ?? []).length > 2)
   if (busy === undefined) throw new Error('The world has no busy annotation.')

@@ -12,7 +12,7 @@ beforeEach(async () => {
 })
 
 async function runRow(runId: string) {
-  const { rows } = await database.pool.query('select * from sync.runs where run_id = $1', [runId])
+  const rows = await database.rows('select * from sync.runs where run_id = $1', runId)
   return rows[0]
 }
 
@@ -92,9 +92,7 @@ describe('to settle a run', () => {
     const itemId = await addItem(database.pool, runId)
     expect(await finish(runId)).toBeUndefined()
     expect((await items.anyPending.one(database.pool, { runId })).pending).toBe(true)
-    await database.pool.query(`update sync.run_items set state = 'done' where item_id = $1`, [
-      itemId,
-    ])
+    await database.rows(`update sync.run_items set state = 'done' where item_id = $1`, itemId)
     expect((await items.anyPending.one(database.pool, { runId })).pending).toBe(false)
     expect(await finish(runId)).toMatchObject({
       status: 'succeeded',
@@ -109,9 +107,7 @@ describe('to settle a run', () => {
     await statusAfter([{ failed: 1 }], { problem: 'the first' })
     await statusAfter([{ failed: 1 }])
     await statusAfter([{ succeeded: 1 }])
-    const { rows } = await database.pool.query(
-      'select problem from sync.runs order by requested_at',
-    )
+    const rows = await database.rows('select problem from sync.runs order by requested_at')
     expect(rows).toEqual([{ problem: 'the first' }, { problem: 'a problem' }, { problem: null }])
   })
 
@@ -177,7 +173,7 @@ describe('a run that is to end early', () => {
     const own = await addItem(database.pool, runId, { worker_id: 'alive' })
     const done = await addItem(database.pool, runId, { state: 'done', scopes_planned: 5 })
     await items.skip.run(database.pool, { runId, itemId: own, deadAfterS: 30 })
-    const { rows } = await database.pool.query(
+    const rows = await database.rows(
       'select item_id::int, state, scopes_skipped::int as skipped, finished_at is not null as at from sync.run_items order by 1',
     )
     expect(rows).toEqual([

@@ -39,7 +39,7 @@ async function note(
 }
 
 async function onlyRow() {
-  const { rows } = await database.pool.query('select * from sync.held')
+  const rows = await database.rows('select * from sync.held')
   expect(rows).toHaveLength(1)
   return rows[0]
 }
@@ -100,9 +100,7 @@ describe('a listing that is held', () => {
     expect(await resolve(1, 'accepted')).toBe(0)
     expect(await resolve(1, 'recovered', 'group')).toBe(0)
     expect(await note(await newRun(), 'short')).toBe(0)
-    const { rows } = await database.pool.query(
-      'select scope_key, resolution from sync.held order by held_id',
-    )
+    const rows = await database.rows('select scope_key, resolution from sync.held order by held_id')
     expect(rows).toEqual([
       { scope_key: 1, resolution: 'recovered' },
       { scope_key: 2, resolution: null },

@@ -34,9 +34,7 @@ test('six at once apply every migration once', async () => {
   const applied = all.filter((one) => one.applied.length > 0)
   expect(applied).toHaveLength(1)
   expect(all.every((one) => one.readerRole.granted)).toBe(true)
-  const { rows } = await database.pool.query(
-    'select name from collab_sync.migrations order by applied_at',
-  )
+  const rows = await database.rows('select name from collab_sync.migrations order by applied_at')
   expect(rows.map((row) => row.name)).toEqual(applied[0]?.applied)
 })
 
@@ -45,7 +43,7 @@ test('a migration that fails leaves nothing behind and says so', async () => {
   await expect(migrate(database.url)).rejects.toThrow(
     /The migration 011_reporting_comments failed, and nothing was changed: .*"reporting" already exists/,
   )
-  const { rows } = await database.pool.query(
+  const rows = await database.rows(
     `select from pg_namespace where nspname in ('collab', 'collab_store', 'sync')`,
   )
   expect(rows).toHaveLength(0)
@@ -201,7 +199,7 @@ describe('roles', () => {
       expect(await readsAs('collab_reader', relation), relation).toBe(allowed)
     }
     // Those of the feed have the rights of their owner.
-    const { rows } = await database.pool.query(`
+    const rows = await database.rows(`
       select f.oid::regprocedure::text as name, has_function_privilege('collab_reader', f.oid, 'execute') as read,
         has_function_privilege('public', f.oid, 'execute') as all
       from pg_proc f where f.pronamespace in ('reporting'::regnamespace, 'collab_store'::regnamespace) and f.prosecdef`)
@@ -255,7 +253,7 @@ describe('roles', () => {
 
 test('every table has what publications of all tables need: a key by which a deleted row is known', async () => {
   await migrate(database.url)
-  const { rows } = await database.pool.query(
+  const rows = await database.rows(
     `select c.oid::regclass as name from pg_class c
     where c.relkind in ('r', 'p') and c.relnamespace::regnamespace::text !~ '^(pg_|information_schema)'
       and (c.relreplident = 'n' or c.relreplident = 'd'
@@ -296,11 +294,11 @@ const OBJECTS = `
   from pg_proc p join ours on ours.oid = pronamespace`
 
 async function relationsOf(schemas: string[]): Promise<string[]> {
-  const { rows } = await database.pool.query<{ name: string }>(
+  const rows = await database.rows<{ name: string }>(
     `select format('%I.%I', nspname, relname) as name
     from pg_class join pg_namespace n on n.oid = relnamespace
     where nspname = any($1) and relkind in ('r', 'v', 'S')`,
-    [schemas],
+    schemas,
   )
   return rows.map(({ name }) => name)
 }

@@ -11,7 +11,7 @@ import { addRun } from './run-rows.ts'
  * name of an operation without listings, so that statements accept it.
  */
 
-const { pool } = await createTestDatabase()
+const { pool, rows } = await createTestDatabase()
 const lines = [
   { organizationId: 'o', documentId: 'd' },
   { organizationId: 'o', organizationUserGroupId: 'g' },
@@ -285,8 +285,4 @@ async function stateBeneath(kind: Kind): Promise<string | undefined> {
   })
   expect(found.map(({ kind: each }) => each).sort()).toEqual(['document', 'userGroup'])
   return found.find(({ kind: each }) => each === (kind === 'group' ? 'userGroup' : kind))?.state
-}
-
-async function rows(text: string, ...values: unknown[]): Promise<Record<string, unknown>[]> {
-  return (await pool.query<Record<string, unknown>>(text, values)).rows
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { noteSchedule } from '../../src/core/queue/schedule.ts'
 import { rolledBack } from '../../src/core/database/pool.ts'
 import { randomChanges } from '../../src/demo/random-changes.ts'
-import { openLive } from '../helpers/live.ts'
+import { openLoaded } from '../helpers/live.ts'
 import { fileText, yamlDocuments } from './yaml-files.ts'
 
 /** Grafana is not started here: its statements are run as it runs them. */
@@ -33,8 +33,7 @@ const ofDocument: Statement[] = fileText('docs/DASHBOARDS.md')
   .map((text) => ({ of: 'docs/DASHBOARDS.md', rawSql: text.split('```')[0]!, format: 'table' }))
 
 const schedule = { cron: '0 2 * * *', timeZone: 'UTC', nightlyLateAfterMs: 1_800_000 }
-const live = await openLive('none', { world: { now: new Date(Date.now() - 86_400_000) } })
-await live.importCatalog()
+const live = await openLoaded('none', { world: { now: new Date(Date.now() - 86_400_000) } })
 await noteSchedule(live.database.pool, schedule)
 await live.database.pool.query(
   `update sync.nightly_due set due_at = due_at - (select min(due_at) from sync.nightly_due) + now()`,

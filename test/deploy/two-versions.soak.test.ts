@@ -6,7 +6,8 @@ import { buildCommand } from '../cli/built-command.ts'
 import type { Environment } from '../cli/built-command.ts'
 import { closedAtEnd } from '../helpers/closing.ts'
 import { expectTablesEqual } from '../helpers/expect-equal.ts'
-import { isMissing, openLive, QUEUE_KINDS, settled } from '../helpers/live.ts'
+import { latch } from '../helpers/latch.ts'
+import { QUEUE_KINDS, isMissing, openLoaded, settled } from '../helpers/live.ts'
 import { builtProgram } from '../helpers/program.ts'
 import { until } from '../helpers/until.ts'
 
@@ -19,16 +20,13 @@ const HTTP_TOKEN = 'a-token-of-the-two-versions-test-0123456789'
 test.skipIf(isMissing('redis')).each(QUEUE_KINDS)(
   'an old worker, serve and commands continue beside newer tables that work with them, in the middle of a run (queue on %s)',
   async (kind) => {
-    const live = await openLive(kind, { settings: { LOG_LEVEL: 'info' } })
+    const live = await openLoaded(kind, { settings: { LOG_LEVEL: 'info' } })
     const environment = { ...live.environment }
-    await live.importCatalog()
     const old = await buildCommand()
     const next = await buildCommand(await laterVersion('0.2.0', `-- Works with: 0.1.0\n${ADDS}`))
 
-    let letGo = () => {}
-    live.standIn.setFaults([
-      { kind: 'held', until: new Promise<void>((resolve) => (letGo = resolve)) },
-    ])
+    const { opened, open: letGo } = latch()
+    live.standIn.setFaults([{ kind: 'held', until: opened }])
     const worker = old.start(['worker'], { ...environment, SYNC_CONCURRENCY: '2' })
     await worker.shows(/"msg":"working"/)
     const serve = old.start(['serve'], { ...environment, HTTP_PORT: '0', HTTP_TOKEN })
@@ -62,8 +60,7 @@ test.skipIf(isMissing('redis')).each(QUEUE_KINDS)(
 )
 
 test('without the line, an old process that starts refuses newer tables, and changes nothing', async () => {
-  const live = await openLive('postgres', { settings: { LOG_LEVEL: 'info' } })
-  await live.importCatalog()
+  const live = await openLoaded('postgres', { settings: { LOG_LEVEL: 'info' } })
   const old = await buildCommand()
   const environment = live.environment
   const serve = old.start(['serve'], { ...environment, HTTP_PORT: '0', HTTP_TOKEN })

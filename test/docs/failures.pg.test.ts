@@ -2,13 +2,12 @@ import { expect, test } from 'vitest'
 import { jobs } from '../../jobs/index.ts'
 import { startRun } from '../../src/core/run/start.ts'
 import { startWorker } from '../../src/worker/worker.ts'
-import { openLive, settled } from '../helpers/live.ts'
+import { openLoaded, settled } from '../helpers/live.ts'
 import { until } from '../helpers/until.ts'
 
 /** Rows of docs/FAILURES.md that are proved nowhere else. */
 
-const live = await openLive('postgres')
-await live.importCatalog()
+const live = await openLoaded('postgres')
 
 test('a batch that takes worker after worker down is given up: everything else is in, and it can be tried again', async () => {
   const rows = await live.rows(`select organization_id, document_id, count(*)::int as annotations

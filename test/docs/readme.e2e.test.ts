@@ -1,15 +1,11 @@
-import { once } from 'node:events'
 import { readdirSync, statSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join, resolve } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
 import { buildCommand } from '../cli/built-command.ts'
 import type { Environment } from '../cli/built-command.ts'
-import { closedAtEnd } from '../helpers/closing.ts'
 import { createEmptyDatabase } from '../helpers/database.ts'
+import { openFaultServer, success } from '../service/fault-server.ts'
 import { argumentsOf, blocksOf, README, sectionOf, shownIn } from './readme-blocks.ts'
 
 /** Runs the commands of README.md in its order, on an empty database and a service that has what its catalog lists. */
@@ -75,18 +71,8 @@ test('each step to real data prints what README.md shows, and its other commands
 /** A service with one user and one comment. */
 async function startService(): Promise<string> {
   const comment = { commentId: 42, commentText: 'Please check the total on page 12.', from: ANN }
-  const server = createServer((request, response) => {
-    void text(request).then(() => {
-      const data = request.url?.endsWith('/users/get') ? [ANN] : [comment]
-      response.setHeader('content-type', 'application/json')
-      response.end(JSON.stringify({ result: { status: 'success', message: 'It is here.', data } }))
-    })
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  closedAtEnd(async () => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const service = await openFaultServer()
+  service.usually = (response, request) =>
+    success(request.url?.endsWith('/users/get') ? [ANN] : [comment])(response, request)
+  return service.url
 }

@@ -11,7 +11,7 @@ import { places } from '../../src/demo/catalog.ts'
 import { fileText } from '../deploy/yaml-files.ts'
 import { closedAtEnd } from '../helpers/closing.ts'
 import { createTestDatabase, onServer, urlWith } from '../helpers/database.ts'
-import { openLive } from '../helpers/live.ts'
+import { openLoaded } from '../helpers/live.ts'
 import { freePort } from '../helpers/servers.ts'
 import { until } from '../helpers/until.ts'
 import { fillComments } from '../export/fill-comments.ts'
@@ -36,8 +36,7 @@ async function connectedAs(url: string, username: string): Promise<pg.Client> {
 
 test('a role reads the view of one customer, and nothing of the others', async () => {
   const role = ownRole()
-  const live = await openLive('none')
-  await live.importCatalog()
+  const live = await openLoaded('none')
   await live.run()
   const [customer] = await live.rows(
     'select organization_id as id, count(*)::int as comments from reporting.comments group by 1 limit 1',
@@ -109,8 +108,7 @@ describe('the receiver of a webhook', () => {
   const secret = 'a-secret-of-the-vendor'
 
   test('forwards a signed call as a hint, and refuses another one', async () => {
-    const live = await openLive('postgres')
-    await live.importCatalog()
+    const live = await openLoaded('postgres')
     const http = await serveApp(await live.openApp())
     const receiver = await startReceiver(http.url)
     const [place] = places(live.world)
@@ -179,11 +177,10 @@ test('a worker reads the files of key and token again when the service refuses t
     COLLAB_AUTH_TOKEN: '',
     ...Object.fromEntries(names.map(({ name, path }) => [name, path])),
   }
-  const live = await openLive('none', {
+  const live = await openLoaded('none', {
     standIn: { apiKey: 'key-1', authToken: 'token-1' },
     settings,
   })
-  await live.importCatalog()
   writeFileSync(key, 'key-1\n')
   writeFileSync(token, 'token-1\n')
   expect(await live.run()).toMatchObject({ status: 'succeeded' })

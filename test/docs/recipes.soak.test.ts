@@ -11,7 +11,7 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import type { App } from '../../src/worker/app.ts'
 import { closedAtEnd } from '../helpers/closing.ts'
-import { openLive } from '../helpers/live.ts'
+import { openLoaded } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 import { freePort } from '../helpers/servers.ts'
 import { until } from '../helpers/until.ts'
@@ -86,8 +86,7 @@ describe('behind a run over HTTP', () => {
   let environment: Record<string, string>
   let folder: string
   beforeAll(async () => {
-    live = await openLive('postgres')
-    await live.importCatalog()
+    live = await openLoaded('postgres')
     app = await live.openApp()
     const { url } = await serveApp(app)
     environment = { SERVE_URL: url, SERVE_TOKEN: TOKEN }

@@ -13,7 +13,7 @@ import type { ExportRequest } from '../../src/features/export/export-object.ts'
 import { UsageError } from '../../src/base/errors.ts'
 import { places } from '../../src/demo/catalog.ts'
 import { addComment } from '../../src/demo/changes.ts'
-import { openLive } from '../helpers/live.ts'
+import { openLoaded } from '../helpers/live.ts'
 
 const asWritten = new TextDecoder('utf-8', { ignoreBOM: true })
 
@@ -53,8 +53,8 @@ const ODD_TEXTS = [
 ]
 
 const directory: string = mkdtempSync(join(tmpdir(), 'export-'))
-const live = await openLive('none')
-await live.importCatalog()
+const live = await openLoaded('none')
+const { rows } = live
 const first: string = [...live.world.organizationIds()][0] ?? ''
 const documentId = [...live.world.documentIds(first)][0] ?? ''
 const annotationId = [...live.world.annotationIds(first, documentId)][0] ?? ''
@@ -80,10 +80,6 @@ async function exported(request: Partial<ExportRequest>, name = 'out') {
     ...request,
   })
   return { ...done, out }
-}
-
-async function rows(text: string): Promise<Record<string, unknown>[]> {
-  return (await live.database.pool.query(text)).rows
 }
 
 /** Runs `work` while there is such a view of reporting. */

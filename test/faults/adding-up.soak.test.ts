@@ -2,14 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeEach, expect, test } from 'vitest'
 import { stopRun } from '../../src/core/run/stop.ts'
 import { expectTablesEqual } from '../helpers/expect-equal.ts'
-import { openLive, settled, startOn } from '../helpers/live.ts'
+import { openLoaded, settled, startOn } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 import { until } from '../helpers/until.ts'
 
 let live: Live
 beforeEach(async () => {
-  live = await openLive('postgres')
-  await live.importCatalog()
+  live = await openLoaded('postgres')
 })
 
 const UNSOUND = {

@@ -7,7 +7,7 @@ import { urlWith } from '../helpers/database.ts'
 import { expectTablesEqual } from '../helpers/expect-equal.ts'
 import { QUEUE_KINDS, isMissing } from '../helpers/live.ts'
 import { redisUrl } from '../helpers/redis.ts'
-import { openOwnRig } from './rig.ts'
+import { openRig } from './rig.ts'
 import type { Rig } from './rig.ts'
 import { openOwnRedis } from '../helpers/own-redis.ts'
 import { textsOf } from '../privacy/every-text.ts'
@@ -21,20 +21,24 @@ describe.each(QUEUE_KINDS)('key and token, with the queue on %s', (queue) => {
   let directory: string
   let keyFile: string
   let tokenFile: string
-  let environment: Record<string, string>
+  let settings: Record<string, string>
 
   beforeEach(async (context) => {
     if (isMissing(queue)) return context.skip()
     const standIn = { apiKey: KEY, authToken: TOKENS[0], latencyMs: 30 }
-    rig = await openOwnRig(queue, { world: WORLD, standIn })
+    rig = await openRig(queue, { world: WORLD, standIn })
     directory = mkdtempSync(join(tmpdir(), 'collab-sync-token-'))
     keyFile = join(directory, 'key')
     tokenFile = join(directory, 'token')
     writeFileSync(keyFile, `${KEY}\n`)
     writeFileSync(tokenFile, `${TOKENS[0]}\n`)
-    const { COLLAB_API_KEY: _, COLLAB_AUTH_TOKEN: __, ...others } = rig.environment
-    const files = { COLLAB_API_KEY_FILE: keyFile, COLLAB_AUTH_TOKEN_FILE: tokenFile }
-    environment = { ...others, ...files, LOG_LEVEL: 'trace' }
+    settings = {
+      COLLAB_API_KEY: '',
+      COLLAB_AUTH_TOKEN: '',
+      COLLAB_API_KEY_FILE: keyFile,
+      COLLAB_AUTH_TOKEN_FILE: tokenFile,
+      LOG_LEVEL: 'trace',
+    }
   })
   afterEach(() => rmSync(directory, { recursive: true, force: true }))
 
@@ -42,7 +46,7 @@ describe.each(QUEUE_KINDS)('key and token, with the queue on %s', (queue) => {
     'a %s that is changed in mid-run, its file with it, is taken up: the run succeeds',
     async (changed) => {
       const runId = await rig.startRun()
-      const worker = await rig.start(environment)
+      const worker = await rig.start(settings)
       await rig.callsReach(60)
       writeFileSync(changed === 'key' ? keyFile : tokenFile, TOKENS[1])
       rig.standIn[changed === 'key' ? 'apiKey' : 'authToken'] = TOKENS[1]
@@ -59,7 +63,7 @@ describe.each(QUEUE_KINDS)('key and token, with the queue on %s', (queue) => {
     // An answer at once is the hardest: the word of the first one has to be quicker than the calls after it.
     rig.standIn.latencyMs = 0
     const runId = await rig.startRun()
-    const worker = await rig.start(environment)
+    const worker = await rig.start(settings)
     const run = await rig.settled(runId, 180_000)
     expect(run).toMatchObject({ status: 'failed' })
     expect(run['problem']).toMatch(/401/)
@@ -87,7 +91,7 @@ describe.each(QUEUE_KINDS)('key and token, with the queue on %s', (queue) => {
       },
     ])
     const runId = await rig.startRun()
-    const worker = await rig.start(environment)
+    const worker = await rig.start(settings)
     const run = await rig.settled(runId, 180_000)
     expect(run).toMatchObject({ status: 'partial' })
     await worker.stop()
@@ -117,11 +121,11 @@ describe.each(QUEUE_KINDS)('key and token, with the queue on %s', (queue) => {
 test('passwords of addresses are in no error and no log, also where the servers refuse them', async (context) => {
   if (redisUrl() === undefined) return context.skip()
   const redis = await openOwnRedis({ password: 'right-password' })
-  const rig = await openOwnRig('postgres', { world: WORLD })
+  const rig = await openRig('postgres', { world: WORLD })
   const told: string[] = []
   const refused = async (settings: Record<string, string>) => {
     try {
-      const worker = await rig.start({ ...rig.environment, ...settings, LOG_LEVEL: 'trace' })
+      const worker = await rig.start({ ...settings, LOG_LEVEL: 'trace' })
       await worker.stop()
       told.push(worker.stderr())
     } catch (error) {

@@ -3,7 +3,7 @@ import { randomChanges } from '../../src/demo/random-changes.ts'
 import { expectTablesEqual } from '../helpers/expect-equal.ts'
 import { QUEUE_KINDS, isMissing } from '../helpers/live.ts'
 import { quarterOfAllCallsTenWays } from '../service/faults.ts'
-import { callsNeeded, openOwnRig } from './rig.ts'
+import { callsNeeded, openRig } from './rig.ts'
 import type { Rig } from './rig.ts'
 
 /** Two heartbeats, and what a busy machine adds. */
@@ -14,7 +14,7 @@ describe.each(QUEUE_KINDS)('death of workers, with the queue on %s', (queue) => 
 
   beforeEach(async (context) => {
     if (isMissing(queue)) return context.skip()
-    rig = await openOwnRig(queue, { standIn: { latencyMs: 80 } })
+    rig = await openRig(queue, { standIn: { latencyMs: 80 } })
   })
 
   test('three workers are killed in mid-run, the fourth ends it: tables equal, little asked twice, no version made twice', async () => {
@@ -22,34 +22,24 @@ describe.each(QUEUE_KINDS)('death of workers, with the queue on %s', (queue) => 
     const runId = await rig.startRun()
     for (let kills = 0; kills < 3; kills++) {
       const before = rig.standIn.calls.total
-      const worker = await rig.start({ ...rig.environment, ...DEAD_AFTER })
+      const worker = await rig.start(DEAD_AFTER)
       await rig.callsReach(before + 130)
       await worker.kill()
     }
-    const worker = await rig.start({ ...rig.environment, ...DEAD_AFTER })
+    const worker = await rig.start(DEAD_AFTER)
     const run = await rig.settled(runId, 180_000)
     expect(run).toMatchObject({ status: 'succeeded', scopes_planned: needed })
     await expectTablesEqual(rig.database, rig.world)
     expect(rig.standIn.calls.total).toBeLessThan(1.6 * needed)
-    const versions = await rig.database.pool.query(
-      'select count(*)::int as n from collab.comment_versions where version > 1',
-    )
-    expect(versions.rows).toEqual([{ n: 0 }])
+    expect(await rig.rows('select from collab.comment_versions where version > 1')).toEqual([])
     expect(await worker.stop()).toBe(0)
-    const workers = await rig.database.pool.query(
-      "select count(*)::int as n from sync.workers where heartbeat_at > now() - interval '1 second'",
-    )
-    expect(workers.rows).toEqual([{ n: 0 }])
+    const alive = "select from sync.workers where heartbeat_at > now() - interval '1 second'"
+    expect(await rig.rows(alive)).toEqual([])
   }, 300_000)
 
   test('a worker is killed while responses are broken: the run ends, and sound responses make the tables equal', async () => {
-    const environment = {
-      ...rig.environment,
-      ...DEAD_AFTER,
-      SYNC_RETRIES: '1',
-      HELD_ACCEPT_AFTER: '3',
-    }
-    const workers = [await rig.start(environment), await rig.start(environment)]
+    const settings = { ...DEAD_AFTER, SYNC_RETRIES: '1', HELD_ACCEPT_AFTER: '3' }
+    const workers = [await rig.start(settings), await rig.start(settings)]
     const first = await rig.settled(await rig.startRun(), 180_000)
     expect(first.status).toBe('succeeded')
     randomChanges(rig.world, { count: 200, seed: 7 })

@@ -5,9 +5,8 @@ import { DEAD_AFTER_S } from '../../src/core/database/claims.ts'
 import * as workers from '../../src/core/database/statements/workers.ts'
 import { addComment } from '../../src/demo/changes.ts'
 import { places } from '../../src/demo/catalog.ts'
-import type { TestDatabase } from '../helpers/database.ts'
 import { expectTablesEqual } from '../helpers/expect-equal.ts'
-import { openOwnRig } from './rig.ts'
+import { openRig } from './rig.ts'
 import type { Rig } from './rig.ts'
 import { until } from '../helpers/until.ts'
 
@@ -30,13 +29,11 @@ const holdRows = (characters: number) => `
 const SESSIONS = `select pid from pg_stat_activity
   where datname = current_database() and application_name like 'collab-sync worker%'`
 
-let database: TestDatabase
 let rig: Rig
 let holder: pg.Client
 beforeEach(async () => {
-  rig = await openOwnRig('postgres', { world: WORLD })
-  database = rig.database
-  holder = new pg.Client(database.url)
+  rig = await openRig('postgres', { world: WORLD })
+  holder = new pg.Client(rig.database.url)
   await holder.connect()
   await holder.query('select pg_advisory_lock(42)')
 })
@@ -56,7 +53,7 @@ const STATES = [
 describe.each(STATES)('a worker that is frozen $state', ({ condition, long }) => {
   test('holds up the others until it is taken for dead, is named, and goes on when it wakes up', async () => {
     if (long) makeLong()
-    await database.pool.query(holdRows(long ? LONG_TEXT.length : 0))
+    await rig.rows(holdRows(long ? LONG_TEXT.length : 0))
     const runId = await rig.startRun()
     const frozen = await rig.start()
     await until('a COPY waits for the lock', () => isAny("wait_event = 'advisory'"))
@@ -66,15 +63,13 @@ describe.each(STATES)('a worker that is frozen $state', ({ condition, long }) =>
     await until('PostgreSQL waits for it', () => isAny(condition))
 
     // As if it had stood still for longer.
-    await database.pool.query(
-      "update sync.workers set heartbeat_at = heartbeat_at - interval '30 seconds'",
-    )
-    const known = await workers.read.all(database.pool, { deadAfterS: DEAD_AFTER_S })
+    await rig.rows(`update sync.workers set heartbeat_at = heartbeat_at - interval '30 seconds'`)
+    const known = await workers.read.all(rig.database.pool, { deadAfterS: DEAD_AFTER_S })
     const [held] = known.filter(({ holdsTransaction }) => holdsTransaction)
     expect(held?.workerId).toBeDefined()
     const other = await rig.start()
     expect(await rig.settled(runId, 150_000)).toMatchObject({ status: 'succeeded' })
-    await expectTablesEqual(database, rig.world)
+    await expectTablesEqual(rig.database, rig.world)
     expect(other.stderr()).toMatch(/open transaction of a worker without a heartbeat/)
     expect(other.stderr()).toContain(held?.workerId)
     expect(await other.stop()).toBe(0)
@@ -83,17 +78,13 @@ describe.each(STATES)('a worker that is frozen $state', ({ condition, long }) =>
     const next = await rig.startRun()
     expect(await rig.settled(next, 120_000)).toMatchObject({ status: 'succeeded' })
     expect(await frozen.stop()).toBe(0)
-    await expectTablesEqual(database, rig.world)
-    const { rows } = await database.pool.query(
-      'select count(*)::int as n from collab.comment_versions where version > 1',
-    )
-    expect(rows).toEqual([{ n: 0 }])
+    await expectTablesEqual(rig.database, rig.world)
+    expect(await rig.rows('select from collab.comment_versions where version > 1')).toEqual([])
   })
 })
 
 async function isAny(condition: string): Promise<true | null> {
-  const { rowCount } = await database.pool.query(`${SESSIONS} and ${condition}`)
-  return (rowCount ?? 0) > 0 ? true : null
+  return (await rig.rows(`${SESSIONS} and ${condition}`)).length > 0 ? true : null
 }
 
 /** Under one annotation, so that one COPY brings them all. */

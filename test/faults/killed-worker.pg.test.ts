@@ -1,51 +1,37 @@
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import * as itemStatements from '../../src/core/database/statements/items.ts'
-import { parseScope } from '../../src/schemas/scope.ts'
-import { startRun } from '../../src/core/run/start.ts'
 import { endDirectly } from '../helpers/direct-run.ts'
 import { expectTablesEqual } from '../helpers/expect-equal.ts'
-import { openLive, settled } from '../helpers/live.ts'
+import { settled, SMALL_WORLD, startOn } from '../helpers/live.ts'
 import { until } from '../helpers/until.ts'
-import { buildWorker } from '../helpers/worker-process.ts'
-import type { WorkerBuild } from '../helpers/worker-process.ts'
+import { openRig } from './rig.ts'
 
-const build: WorkerBuild = await buildWorker()
-const live = await openLive('postgres')
-await live.importCatalog()
-afterAll(async () => {
-  build?.killAll()
-})
+const rig = await openRig('postgres', { world: SMALL_WORLD })
 
 test('a worker is killed while it waits for answers: another one ends the run, and the tables are equal', async () => {
-  const app = await live.openApp()
-  const scope = parseScope({})
-  const { runId, items } = await startRun(app.sync, { trigger: 'cli', scope, requestKey: null })
-  await app.deliver(items)
+  const app = await rig.openApp()
+  const runId = await startOn(app)
   let asked = 0
   const never = new Promise(() => {})
-  live.standIn.setFaults([{ kind: 'held', until: never, match: () => (asked += 1) > 40 }])
-  const worker = await build.start(live.environment)
+  rig.standIn.setFaults([{ kind: 'held', until: never, match: () => (asked += 1) > 40 }])
+  const worker = await rig.start()
   await until('answers are held back, and the others are stored', async () => {
-    const { rows } = await live.database.pool.query(
+    const rows = await rig.rows(
       'select count(*)::int as done from sync.run_items where done_scopes is not null',
     )
     return asked > 40 && rows[0].done > 0
   })
   await worker.kill()
-  live.standIn.setFaults([])
+  rig.standIn.setFaults([])
   // As it is half a minute later.
-  await live.database.pool.query(
-    `update sync.workers set heartbeat_at = heartbeat_at - interval '1 hour'`,
-  )
+  await rig.rows(`update sync.workers set heartbeat_at = heartbeat_at - interval '1 hour'`)
   const { deadAfterS, workerId } = app.sync
   const taken = { deadAfterS, workerId, limit: 1000, inProgress: [] }
-  const lost = await itemStatements.lost.all(live.database.pool, taken)
+  const lost = await itemStatements.lost.all(rig.database.pool, taken)
   expect(lost).not.toEqual([])
   await endDirectly(app, runId, lost)
-  expect(await settled(live.database, runId)).toMatchObject({ status: 'succeeded' })
-  await expectTablesEqual(live.database, live.world)
-  const { rows } = await live.database.pool.query(
-    'select max(version) from collab.comment_versions',
-  )
+  expect(await settled(rig.database, runId)).toMatchObject({ status: 'succeeded' })
+  await expectTablesEqual(rig.database, rig.world)
+  const rows = await rig.rows('select max(version) from collab.comment_versions')
   expect(rows).toEqual([{ max: 1 }])
 })

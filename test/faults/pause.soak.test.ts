@@ -2,22 +2,21 @@ import { setTimeout } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { isMissing, QUEUE_KINDS } from '../helpers/live.ts'
 import { onDatabase } from '../client/on-app.ts'
-import { callsNeeded, openOwnRig } from './rig.ts'
+import { callsNeeded, openRig } from './rig.ts'
 
 const PAUSE_MS = 25_000
 
 describe.each(QUEUE_KINDS)('a pause in a run of two workers, with the queue on %s', (kind) => {
   test('lasts longer than their patience, between two 429s, and fails no scope', async (context) => {
     if (isMissing(kind)) return context.skip()
-    const rig = await openOwnRig(kind, { standIn: { latencyMs: 100, logCalls: 10_000 } })
+    const rig = await openRig(kind, { standIn: { latencyMs: 100 } })
     const collabSync = onDatabase(rig.database.pool)
-    const environment = {
-      ...rig.environment,
+    const settings = {
       SYNC_CONCURRENCY: '1',
       // Between the first call and the last, calls are throttled for less than that.
       SYNC_THROTTLED_MAX_MS: '12000',
     }
-    const workers = [await rig.start(environment), await rig.start(environment)]
+    const workers = [await rig.start(settings), await rig.start(settings)]
     const throttle = () =>
       rig.standIn.setFaults([{ kind: 'too-many-requests', retryAfterSeconds: 2, times: 2 }])
     const runId = await rig.startRun()
@@ -40,6 +39,5 @@ describe.each(QUEUE_KINDS)('a pause in a run of two workers, with the queue on %
     expect(Number(run['waited_ms'])).toBeLessThan(1_000)
     expect(Number(run['waited_throttled_ms'])).toBeLessThan(PAUSE_MS)
     await Promise.all(workers.map((worker) => worker.stop()))
-    await rig.close()
   }, 300_000)
 })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { quarterOfAllCallsTenWays } from '../service/faults.ts'
 import { expectTablesEqual } from '../helpers/expect-equal.ts'
-import { QUEUE_KINDS, isMissing, openLive } from '../helpers/live.ts'
+import { QUEUE_KINDS, isMissing, openLoaded } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 
 describe.each(QUEUE_KINDS)('a quarter of all calls fails, with the queue on %s', (queue) => {
@@ -9,8 +9,7 @@ describe.each(QUEUE_KINDS)('a quarter of all calls fails, with the queue on %s',
 
   test('in ten ways, and the run succeeds with the tables equal to the world', async (context) => {
     if (isMissing(queue)) return context.skip()
-    live = await openLive(queue, { world: { annotationsPerDocument: 30 } })
-    await live.importCatalog()
+    live = await openLoaded(queue, { world: { annotationsPerDocument: 30 } })
     live.standIn.setFaults(quarterOfAllCallsTenWays(1))
     const run = await live.run()
     expect(run).toMatchObject({ status: 'succeeded', problem: null, scopes_failed: 0 })

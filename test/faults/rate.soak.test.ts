@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { isMissing, openLive, QUEUE_KINDS, settled } from '../helpers/live.ts'
+import { QUEUE_KINDS, isMissing, openLoaded, settled } from '../helpers/live.ts'
 import type { Live, RunRow } from '../helpers/live.ts'
 import { nextSlotMs, slotMs } from '../rate-limit/next-slot.ts'
 import { meanPerSecond, untilUsed } from '../rate-limit/rates.ts'
@@ -9,11 +9,10 @@ describe.each(QUEUE_KINDS)('the pace of all workers together, with the queue on 
 
   test('three workers with a limit of 40 calls a second take a slot for each call, and can use them', async (context) => {
     if (isMissing(queue)) return context.skip()
-    live = await openLive(queue, {
+    live = await openLoaded(queue, {
       world: { organizations: 12, documentsPerOrganization: 4, annotationsPerDocument: 6 },
       settings: { SYNC_RATE_LIMIT: '40' },
     })
-    await live.importCatalog()
     const { calls } = live.standIn
     // The store has a next slot from the first call on.
     const { sync } = await live.openApp()
@@ -32,11 +31,10 @@ describe.each(QUEUE_KINDS)('the pace of all workers together, with the queue on 
 
   test('one 429 with Retry-After pauses every worker, not one call', async (context) => {
     if (isMissing(queue)) return context.skip()
-    live = await openLive(queue, {
+    live = await openLoaded(queue, {
       world: { organizations: 12, documentsPerOrganization: 4, annotationsPerDocument: 6 },
       standIn: { latencyMs: 60 },
     })
-    await live.importCatalog()
     live.standIn.setFaults([
       {
         kind: 'too-many-requests',

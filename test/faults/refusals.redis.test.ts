@@ -4,7 +4,7 @@ import { places } from '../../src/demo/catalog.ts'
 import type { Place } from '../../src/demo/layout.ts'
 import { startRun } from '../../src/core/run/start.ts'
 import { expectTablesEqual } from '../helpers/expect-equal.ts'
-import { isMissing, openLive, QUEUE_KINDS, settled } from '../helpers/live.ts'
+import { QUEUE_KINDS, isMissing, openLoaded, settled } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 
 describe.each(QUEUE_KINDS)('what the service refuses, with the queue on %s', (queue) => {
@@ -14,8 +14,7 @@ describe.each(QUEUE_KINDS)('what the service refuses, with the queue on %s', (qu
 
   beforeEach(async (context) => {
     if (isMissing(queue)) return context.skip()
-    live = await openLive(queue, { world: { documentsPerOrganization: 12 } })
-    await live.importCatalog()
+    live = await openLoaded(queue, { world: { documentsPerOrganization: 12 } })
     organizationId = [...live.world.organizationIds()][0] as string
     place = [...places(live.world)].find((each) => each.organizationId !== organizationId) as Place
   })

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, expect, test } from 'vitest'
 import { migrate } from '../../src/core/database/migrate.ts'
+import { migrateQueue } from '../../src/core/queue/backend.ts'
 import { revokingStatements } from '../database/revoking-statements.ts'
-import { createEmptyDatabase, onServer, urlWith } from '../helpers/database.ts'
+import { createEmptyDatabase, onServer, openTestDatabase, urlWith } from '../helpers/database.ts'
 import { expectTablesEqual } from '../helpers/expect-equal.ts'
 import { openRig } from './rig.ts'
-import type { Rig } from './rig.ts'
 
 const WORLD = { organizations: 2, documentsPerOrganization: 2, annotationsPerDocument: 5 }
 const role = `cs_worker_${randomBytes(4).toString('hex')}`
@@ -26,7 +26,8 @@ await onServer(async (server) => {
 const url = urlWith(database.url, { username: role, password })
 expect((await migrate(url)).readerRole).toEqual({ granted: true })
 await database.pool.query(revokingStatements(database.url))
-const rig: Rig = await openRig({ databaseUrl: url }, { world: WORLD })
+await migrateQueue({ kind: 'postgres', url })
+const rig = await openRig('postgres', { world: WORLD, database: openTestDatabase(url) })
 afterAll(async () => {
   await rig?.close()
   await database?.drop()

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { places } from '../../src/demo/catalog.ts'
 import { edit } from '../../src/demo/changes.ts'
 import { expectTablesEqual } from '../helpers/expect-equal.ts'
-import { isMissing, openLive, settled } from '../helpers/live.ts'
+import { isMissing, openLoaded, settled } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 import { scopeOf } from '../helpers/places.ts'
 import { until } from '../helpers/until.ts'
@@ -28,9 +28,11 @@ test.for([
   { timeout: 300_000 },
   async ({ kind, workers, settings }, { skip }) => {
     skip(isMissing(kind), 'no Redis')
-    live = await openLive(kind, { world: WORLD, settings: { SYNC_CONCURRENCY: '4', ...settings } })
+    live = await openLoaded(kind, {
+      world: WORLD,
+      settings: { SYNC_CONCURRENCY: '4', ...settings },
+    })
     const { world, standIn, database } = live
-    await live.importCatalog()
     standIn.latencyMs = 100
     const { openWorker } = live
     const working = await Promise.all(Array.from({ length: workers }, () => openWorker()))

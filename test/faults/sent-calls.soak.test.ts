@@ -8,8 +8,8 @@ import { RunSignals } from '../../src/core/run/run-signals.ts'
 import { SentCalls } from '../../src/core/sync/counts.ts'
 import { stopRun } from '../../src/core/run/stop.ts'
 import { createTestDatabase } from '../helpers/database.ts'
-import { openLive, settled } from '../helpers/live.ts'
-import { callsNeeded, openOwnRig } from './rig.ts'
+import { openLoaded, settled } from '../helpers/live.ts'
+import { callsNeeded, openRig } from './rig.ts'
 import type { Rig } from './rig.ts'
 
 /** `sync.runs.calls` says what the service saw, whatever became of the answers. */
@@ -18,8 +18,7 @@ import type { Rig } from './rig.ts'
 const IN_FLIGHT_MAX = 16
 
 test('of two runs that overtake each other, each counts the calls that it sent', async () => {
-  const live = await openLive('postgres', { standIn: { latencyMs: 30, latencyJitterMs: 200 } })
-  await live.importCatalog()
+  const live = await openLoaded('postgres', { standIn: { latencyMs: 30, latencyJitterMs: 200 } })
   await live.run()
   const before = live.standIn.calls.total
   // Something to write in every batch, so that the runs take batches from each other.
@@ -59,14 +58,11 @@ test('calls that PostgreSQL does not take are kept for the next time, and count 
 describe('with workers as processes', () => {
   let rig: Rig
   beforeEach(async () => {
-    rig = await openOwnRig('postgres', { standIn: { latencyMs: 80 } })
+    rig = await openRig('postgres', { standIn: { latencyMs: 80 } })
   })
 
   async function countsOf(runId: string): Promise<{ calls: number; retries: number }> {
-    const { rows } = await rig.database.pool.query(
-      'select calls, retries from sync.runs where run_id = $1',
-      [runId],
-    )
+    const rows = await rig.rows('select calls, retries from sync.runs where run_id = $1', runId)
     return rows[0]
   }
 

@@ -1,7 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { migrate } from '../../src/core/database/migrate.ts'
+import { migrateQueue } from '../../src/core/queue/backend.ts'
+import { openTestDatabase } from '../helpers/database.ts'
 import { expectTablesEqual } from '../helpers/expect-equal.ts'
+import type { QueueKind } from '../helpers/live.ts'
 import { redisUrl } from '../helpers/redis.ts'
 import { until } from '../helpers/until.ts'
 import { callsNeeded, openRig } from './rig.ts'
@@ -24,6 +27,7 @@ let rig: Rig
 beforeAll(async () => {
   postgres = await openOwnPostgres()
   await migrate(postgres.url)
+  await migrateQueue({ kind: 'postgres', url: postgres.url })
   if (redisUrl() === undefined) return
   redis = await openOwnRedis()
   standby = await openOwnRedis()
@@ -41,8 +45,7 @@ type Calamity = () => Promise<void>
 
 const beReplica = (of: OwnRedis) => ['replicaof', '127.0.0.1', new URL(of.url).port] as const
 
-const problemOf = async () =>
-  (await rig.database.pool.query('select problem from sync.workers')).rows[0]?.problem
+const problemOf = async () => (await rig.rows('select problem from sync.workers'))[0]?.problem
 
 const calamities: [what: string, calamity: Calamity][] = [
   ['Redis is flushed', async () => void (await redis.command('flushall'))],
@@ -97,7 +100,7 @@ describe.skipIf(redisUrl() === undefined)('with the queue on Redis', () => {
       await redis.command('replicaof', 'no', 'one')
       await standby.command(...beReplica(redis))
       relay.leadTo(redis.url)
-      await expectSameEnd(calamity, `redis://127.0.0.1:${relay.port}`)
+      await expectSameEnd('redis', calamity, { REDIS_URL: `redis://127.0.0.1:${relay.port}` })
     },
     120_000,
   )
@@ -105,21 +108,22 @@ describe.skipIf(redisUrl() === undefined)('with the queue on Redis', () => {
 
 describe('with the queue on PostgreSQL', () => {
   test('PostgreSQL is killed and away for a while in mid-run, and the run goes on by itself to the same end', async () => {
-    await expectSameEnd(async () => {
+    await expectSameEnd('postgres', async () => {
       await postgres.kill()
       await sleep(8000)
       await postgres.start()
-    }, undefined)
+    })
   }, 300_000)
 })
 
-async function expectSameEnd(calamity: Calamity, queueUrl: string | undefined): Promise<void> {
-  const place = {
-    databaseUrl: postgres.url,
-    ...(queueUrl === undefined ? {} : { redisUrl: queueUrl }),
-  }
+async function expectSameEnd(
+  queue: QueueKind,
+  calamity: Calamity,
+  settings: Record<string, string> = {},
+): Promise<void> {
+  const database = openTestDatabase(postgres.url)
   // Slow enough that the run outlasts the calamity: a worker that stops while BullMQ reconnects needs its deadline.
-  rig = await openRig(place, { world: WORLD, standIn: { latencyMs: 400 } })
+  rig = await openRig(queue, { database, world: WORLD, standIn: { latencyMs: 400 }, settings })
   const needed = callsNeeded(rig.world)
   const runId = await rig.startRun()
   const worker = await rig.start()

@@ -1,11 +1,9 @@
-import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import pg from 'pg'
+import { rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { openEmbeddedPostgres } from '../../src/worker/embedded/open-embedded-postgres.ts'
 import { removeHome } from '../helpers/remove-home.ts'
 import { until } from '../helpers/until.ts'
-import { copyHome } from '../embedded/machine.ts'
+import { ask, copyHome, serverPid, temporaryDirectory } from '../embedded/machine.ts'
 
 /** A PostgreSQL of the test's own, which it may kill. */
 export interface OwnPostgres {
@@ -18,9 +16,7 @@ export interface OwnPostgres {
 }
 
 export async function openOwnPostgres(): Promise<OwnPostgres> {
-  const directory = mkdtempSync(join(tmpdir(), 'collab-sync-own-postgres-'))
-  // Root's server runs as another user, who has to pass through here.
-  chmodSync(directory, 0o755)
+  const directory = temporaryDirectory()
   const home = join(directory, 'home')
   await copyHome(home)
   const opened = [await openEmbeddedPostgres({ home })]
@@ -32,8 +28,7 @@ export async function openOwnPostgres(): Promise<OwnPostgres> {
       opened.push(await openEmbeddedPostgres({ home }))
     },
     async kill() {
-      const pidFile = readFileSync(join(dataDirectory, 'postmaster.pid'), 'utf8')
-      process.kill(Number(pidFile.split('\n')[0]), 'SIGKILL')
+      process.kill(serverPid(dirname(dataDirectory)), 'SIGKILL')
       await until('PostgreSQL is gone', () =>
         ask(url, 'select 1').then(
           () => null,
@@ -46,17 +41,5 @@ export async function openOwnPostgres(): Promise<OwnPostgres> {
       removeHome(home)
       rmSync(directory, { recursive: true, force: true })
     },
-  }
-}
-
-async function ask(url: string, text: string): Promise<string> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2000 })
-  client.on('error', () => {})
-  await client.connect()
-  try {
-    const { rows } = await client.query<unknown[]>({ text, rowMode: 'array' })
-    return String(rows[0]?.[0])
-  } finally {
-    await client.end()
   }
 }

@@ -4,15 +4,15 @@ import { deleteComment, edit, restoreComment } from '../../src/demo/changes.ts'
 import { places } from '../../src/demo/catalog.ts'
 import type { Place } from '../../src/demo/layout.ts'
 import { expectTablesEqual } from '../helpers/expect-equal.ts'
-import { openLive, settled } from '../helpers/live.ts'
+import { latch } from '../helpers/latch.ts'
+import { openLoaded, settled } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 import { busyPlace, scopeOf } from '../helpers/places.ts'
 import { until } from '../helpers/until.ts'
 
 let live: Live
 beforeEach(async () => {
-  live = await openLive('postgres')
-  await live.importCatalog()
+  live = await openLoaded('postgres')
 })
 
 test('an answer asked for before a change never overwrites one asked for after it, whichever run came first', async () => {
@@ -74,9 +74,7 @@ test('with slow answers and changes in between, both succeed, the tables are equ
 test('versions and memberships stay in order when the clock is set back between two runs', async () => {
   await live.run()
   // As if all that is stored had been written by a clock that was an hour ahead.
-  await live.database.pool.query(
-    `update collab_store.comments set version_at = version_at + interval '1 hour'`,
-  )
+  await live.rows(`update collab_store.comments set version_at = version_at + interval '1 hour'`)
   await live.database.pool.query(
     `update collab_store.document_users set joined_at = joined_at + interval '1 hour'`,
   )
@@ -140,12 +138,6 @@ async function expectBothRight(
 function answerNow(place: Place): string {
   const data = live.world.comments(place)
   return JSON.stringify({ result: { status: 'success', message: 'm', data } })
-}
-
-function latch() {
-  let open = () => {}
-  const opened = new Promise<void>((resolve) => (open = resolve))
-  return { opened, open: () => open() }
 }
 
 /** Versions of each comment count from 1 and follow each other without gap or overlap. */

@@ -6,7 +6,7 @@ import { readSettings } from '../../src/settings/settings.ts'
 import { openStore } from '../../src/worker/store.ts'
 import { startWorker } from '../../src/worker/worker.ts'
 
-/** A worker as a process of its own, for tests that kill it; see `test/helpers/worker-process.ts`. */
+/** A worker as a process of its own, for tests that kill it; see `rig.ts`. */
 const settings = readSettings(process.env, { need: ['service', 'database', 'queue'] })
 const log = createLog(settings.logLevel)
 const store = await openStore(settings, { log, applicationName: 'worker' })

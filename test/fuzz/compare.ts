@@ -11,7 +11,6 @@ import type { Layout, Scope } from './layout.ts'
 import type { Reject } from './received-model.ts'
 import { readResponse } from './response-model.ts'
 import type { Exchange } from './response-model.ts'
-import { scopeKey } from './service.ts'
 import { readRun } from './tables.ts'
 import type { RunRows, ScopeRow } from './tables.ts'
 
@@ -37,7 +36,7 @@ export class Comparison {
   readonly #maxBodyBytes: number
 
   constructor(layout: Layout, maxBodyBytes: number) {
-    this.#scopes = new Map([...scopesOf(layout)].map((scope) => [keyOfScope(scope), scope]))
+    this.#scopes = new Map([...scopesOf(layout)].map((scope) => [keyOf(scope), scope]))
     this.#maxBodyBytes = maxBodyBytes
     this.#known.learn({ kind: 'catalog', at: new Date(), lines: [...linesOf(layout)] })
   }
@@ -64,12 +63,8 @@ export class Comparison {
     )
     const deed = { kind: 'run', at, scope: {}, calls, isStopped: false } as const
     this.#known.learn(deed, storedIn(rows))
-    const keys = new Map([...this.#scopes].map(([key, scope]) => [keyOf(placeOf(scope)), key]))
-    for (const { key, says } of this.#known.complaints.splice(0))
-      differ(keys.get(key) as string, says)
-    const outcomes = new Map(
-      [...this.#known.outcomes].map(([key, outcome]) => [keys.get(key) as string, outcome]),
-    )
+    for (const { key, says } of this.#known.complaints.splice(0)) differ(key, says)
+    const { outcomes } = this.#known
     const stored = await readRun(database, runId)
     for (const [key, outcome] of outcomes) {
       tally(outcome, count)
@@ -99,9 +94,12 @@ export class Comparison {
     const keyOfRow = (text: string) => {
       const row = JSON.parse(text) as string[]
       const of = (column: string) => row[names.indexOf(column)]
-      const ids = ['organization_id', 'document_id', 'annotation_id', 'organization_user_group_id']
-      const operation = name.startsWith('comment') ? 'comments' : 'users'
-      return scopeKey(operation, ...(ids.map(of) as [string]))
+      return keyOf({
+        organizationId: of('organization_id') as string,
+        documentId: of('document_id'),
+        annotationId: of('annotation_id'),
+        groupId: of('organization_user_group_id'),
+      })
     }
     for (const text of without(stored, expected)) differ(keyOfRow(text), `${name} has ${cut(text)}`)
     for (const text of without(expected, stored))
@@ -145,7 +143,10 @@ function checkSpared(
   differ: Differ,
 ): void {
   const failures = new Map<string, number>()
-  const groupOf = (key: string) => key.split('/').slice(0, 2).join('/')
+  const groupOf = (key: string) => {
+    const [organizationId, , annotationId] = JSON.parse(key)
+    return `${annotationId === null ? 'users' : 'comments'} of ${organizationId}`
+  }
   const isSpared = ({ failure }: Outcome) => failure?.errorStatus === 'breaker_open'
   for (const [key, outcome] of outcomes)
     if (outcome.status === 'failed' && !isSpared(outcome))
@@ -153,18 +154,6 @@ function checkSpared(
   for (const [key, outcome] of outcomes)
     if (isSpared(outcome) && (failures.get(groupOf(key)) ?? 0) < FAILURES_TO_BREAK)
       differ(key, exchanges.has(key) ? 'not all was requested by ID' : 'was not called')
-}
-
-/** The key by which a scope is found. */
-export function keyOfScope({
-  kind,
-  organizationId,
-  documentId,
-  annotationId,
-  groupId,
-}: Scope): string {
-  const operation = kind === 'annotation' ? 'comments' : 'users'
-  return scopeKey(operation, organizationId, documentId, annotationId, groupId)
 }
 
 function compareOutcome(

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
-import { Comparison, MAX_IDS, keyOfScope } from './compare.ts'
+import { keyOf } from '../worlds/log.ts'
+import { Comparison, MAX_IDS } from './compare.ts'
 import type { Difference } from './compare.ts'
 import { annotationCase, encoded, listingCase, renderById, renderListing } from './generate.ts'
 import type { Place, ScopeCase } from './generate.ts'
@@ -74,7 +75,7 @@ export class Fuzzer {
     for (const [at, [name, make]] of limits.entries()) {
       const scope = annotations[at * 3]
       if (scope === undefined) break
-      cases.set(keyOfScope(scope), limitCase(make(), nights))
+      cases.set(keyOf(scope), limitCase(make(), nights))
       this.#count(`limit: ${name}`)
     }
     await this.run(cases, nights, seed)
@@ -154,7 +155,7 @@ function casesOf(scopes: readonly Scope[], seed: number, nights: number): Map<st
 }
 
 function zip(scopes: readonly Scope[], cases: readonly ScopeCase[]): [string, ScopeCase][] {
-  return scopes.map((scope, at) => [keyOfScope(scope), cases[at] as ScopeCase])
+  return scopes.map((scope, at) => [keyOf(scope), cases[at] as ScopeCase])
 }
 
 /** What the service answers, by scope and night. */
@@ -164,7 +165,7 @@ class Responses {
   readonly #listings = new Map<string, Reply>()
 
   constructor(scopes: readonly Scope[], cases: ReadonlyMap<string, ScopeCase>) {
-    this.#places = new Map(scopes.map((scope) => [keyOfScope(scope), placeOf(scope)]))
+    this.#places = new Map(scopes.map((scope) => [keyOf(scope), placeOf(scope)]))
     this.#cases = cases
   }
 

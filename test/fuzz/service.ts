@@ -1,6 +1,7 @@
 import { createServer } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { keyOf } from '../worlds/log.ts'
 import type { Exchange } from './response-model.ts'
 
 /** The response to one call. */
@@ -55,7 +56,8 @@ function take(service: Service, message: IncomingMessage, response: ServerRespon
   message.on('data', (part: Buffer) => parts.push(part))
   message.once('end', () => {
     const { data } = JSON.parse(Buffer.concat(parts).toString()) as { data: Filter }
-    const asked = { key: keyOf(message.url ?? '', data), ids: data.commentIds ?? null }
+    const key = keyOf({ ...data, groupId: data.organizationUserGroupIds?.[0] })
+    const asked = { key, ids: data.commentIds ?? null }
     const reply = service.answer(asked)
     service.calls += 1
     const { httpStatus, encoding, bytes: body, isCut } = reply
@@ -73,29 +75,6 @@ interface Filter {
   readonly annotationId?: string
   readonly commentIds?: readonly number[]
   readonly organizationUserGroupIds?: readonly string[]
-}
-
-function keyOf(url: string, data: Filter): string {
-  const operation = url.includes('/users/') ? 'users' : 'comments'
-  const { organizationId, documentId = '', annotationId = '', organizationUserGroupIds } = data
-  return scopeKey(
-    operation,
-    organizationId,
-    documentId,
-    annotationId,
-    organizationUserGroupIds?.[0],
-  )
-}
-
-/** The key of a scope. */
-export function scopeKey(
-  operation: string,
-  organizationId: string,
-  documentId: string | null = '',
-  annotationId: string | null = '',
-  groupId: string | null = '',
-): string {
-  return [operation, organizationId, documentId ?? '', annotationId ?? '', groupId ?? ''].join('/')
 }
 
 function send(

@@ -1,6 +1,6 @@
 import type { Pool, QueryResultRow } from 'pg'
 import type { Reject } from './received-model.ts'
-import { scopeKey } from './service.ts'
+import { keyOf } from '../worlds/log.ts'
 
 /** What a run stored about a scope. */
 export interface ScopeRow {
@@ -43,13 +43,12 @@ async function readScopes(
 ): Promise<Map<string, ScopeRow>> {
   const scopes = new Map<string, ScopeRow>()
   const of = (row: QueryResultRow) => {
-    const key = scopeKey(
-      row['operation'],
-      row['organization_id'],
-      row['document_id'],
-      row['annotation_id'],
-      row['organization_user_group_id'],
-    )
+    const key = keyOf({
+      organizationId: row['organization_id'],
+      documentId: row['document_id'],
+      annotationId: row['annotation_id'],
+      groupId: row['organization_user_group_id'],
+    })
     const scope = scopes.get(key) ?? { failures: [], rejects: [] }
     scopes.set(key, scope)
     return scope

@@ -11,6 +11,8 @@ export interface TestDatabase {
   url: string
   /** Opened as the program opens it. */
   pool: Database
+  /** The rows of a statement. */
+  rows<T = any>(text: string, ...values: unknown[]): Promise<T[]>
   /** Closes the pool and drops the database, even if others are connected; done at the latest when the test or its file ends. */
   drop(): Promise<void>
 }
@@ -72,14 +74,24 @@ async function createDatabase(
     await server.query(`select pg_advisory_lock(hashtext('cs_test'))`)
     await create(server, name)
   })
-  const url = urlWith(inject('postgresUrl'), { database: name })
+  return openTestDatabase(urlWith(inject('postgresUrl'), { database: name }), () =>
+    onServer(async (server) => server.query(`drop database if exists ${name} with (force)`)),
+  )
+}
+
+/** One that somebody else makes and drops, unless told how. */
+export function openTestDatabase(
+  url: string,
+  drop: () => Promise<unknown> = async () => {},
+): TestDatabase {
   const pool = openDatabase(url, { applicationName: 'test' })
   return {
     url,
     pool,
+    rows: async (text, ...values) => (await pool.query(text, values)).rows,
     drop: closedAtEnd(async () => {
       await pool.end()
-      await onServer((server) => server.query(`drop database if exists ${name} with (force)`))
+      await drop()
     }),
   }
 }

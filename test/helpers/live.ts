@@ -1,4 +1,3 @@
-import type { QueryResult } from 'pg'
 import { jobs } from '../../jobs/index.ts'
 import { openApp } from '../../src/worker/app.ts'
 import type { App } from '../../src/worker/app.ts'
@@ -50,8 +49,7 @@ export interface Live {
   openApp(overrides?: Record<string, string>): Promise<App>
   /** A worker of its own; `startRun` hands a run to the queue. */
   openWorker(overrides?: Record<string, string>): Promise<LiveWorker>
-  /** The rows of a statement. */
-  rows(text: string, ...values: unknown[]): Promise<QueryResult['rows']>
+  readonly rows: TestDatabase['rows']
   /** Stores definitions, as `migrate` with these settings does. */
   define(settings: Record<string, string>): Promise<PrivacyChange[]>
   /** Imports the current catalog of the world. */
@@ -156,9 +154,7 @@ export async function openLive(
       const worker = await startWorker(app, jobs, { keepsSchedule: false })
       return { app, startRun: (scope) => startOn(app, scope), stop: () => worker.stop() }
     },
-    async rows(text, ...values) {
-      return (await database.pool.query(text, values)).rows
-    },
+    rows: database.rows,
     async define(overrides) {
       return setDefinitions(database.pool, settingsWith(overrides))
     },
@@ -196,9 +192,16 @@ export async function openLive(
   return live
 }
 
+/** With the catalog of its world. */
+export async function openLoaded(...opening: Parameters<typeof openLive>): Promise<Live> {
+  const live = await openLive(...opening)
+  await live.importCatalog()
+  return live
+}
+
 /** Hands a run to the queue; its id. */
-export function startOn(app: App, scope: object = {}): Promise<string> {
-  return deliverRun(app, { trigger: 'cli', scope: parseScope(scope), requestKey: null })
+export function startOn(app: App, scope: object = {}, trigger: Trigger = 'cli'): Promise<string> {
+  return deliverRun(app, { trigger, scope: parseScope(scope), requestKey: null })
 }
 
 async function deliverRun(app: App, request: NewRun): Promise<string> {

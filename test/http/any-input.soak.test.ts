@@ -5,14 +5,13 @@ import type { InjectOptions, LightMyRequestResponse } from 'fastify'
 import type { OpenAPIV3_1 } from 'openapi-types'
 import { describe, expect, test } from 'vitest'
 import { ProblemSchema } from '../../src/http/problem.ts'
-import { openLive } from '../helpers/live.ts'
+import { openLoaded } from '../helpers/live.ts'
 import { BEARER, operationsOf, serveApp, unlistened } from './served.ts'
 import type { Operation } from './served.ts'
 
 const RUNS_AN_OPERATION = 40
 
-const live = await openLive('none')
-await live.importCatalog()
+const live = await openLoaded('none')
 /** A run that is over, so that following it ends. */
 const runId: string = (await live.run()).run_id
 const server = await unlistened(await live.openApp())

@@ -9,7 +9,7 @@ import { createLog } from '../../src/base/log.ts'
 import { openDatabase } from '../../src/core/database/pool.ts'
 import { readSettings } from '../../src/settings/settings.ts'
 import { startRun } from '../../src/core/run/start.ts'
-import { isMissing, openLive, QUEUE_KINDS } from '../helpers/live.ts'
+import { QUEUE_KINDS, isMissing, openLoaded } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 import { randomPrefix } from '../helpers/redis.ts'
 
@@ -20,8 +20,7 @@ describe.each(QUEUE_KINDS)('Bull Board with the queue on %s', (kind) => {
 
   beforeEach(async (context) => {
     if (isMissing(kind)) return context.skip()
-    live = await openLive(kind)
-    await live.importCatalog()
+    live = await openLoaded(kind)
     app = await live.openApp()
     server = Fastify()
     await server.register(bullBoard, {

@@ -1,10 +1,9 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { places } from '../../src/demo/catalog.ts'
-import { openLive } from '../helpers/live.ts'
+import { openLoaded } from '../helpers/live.ts'
 import { BEARER, unlistened } from './served.ts'
 
-const live = await openLive('postgres')
-await live.importCatalog()
+const live = await openLoaded('postgres')
 const server = await unlistened(await live.openApp())
 beforeEach(() => live.database.pool.query('truncate sync.runs cascade'))
 afterEach(() => void vi.useRealTimers())

@@ -1,11 +1,10 @@
 import { expect, test } from 'vitest'
 import { addAccessToken } from '../../src/http/auth/access-tokens.ts'
 import { startRun } from '../../src/core/run/start.ts'
-import { openLive } from '../helpers/live.ts'
+import { openLoaded } from '../helpers/live.ts'
 import { BEARER, serveApp } from './served.ts'
 
-const live = await openLive('none')
-await live.importCatalog()
+const live = await openLoaded('none')
 const app = await live.openApp()
 const http = await serveApp(app)
 const request = { trigger: 'cli', scope: {}, requestKey: null } as const

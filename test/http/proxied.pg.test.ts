@@ -1,13 +1,12 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { HttpServer } from '../../src/http/server.ts'
-import { openLive } from '../helpers/live.ts'
+import { openLoaded } from '../helpers/live.ts'
 import { send } from './auth/browser.ts'
 import { BEARER, TOKEN, unlistened } from './served.ts'
 
 /** `serve` behind a load balancer or another proxy. */
 
-const live = await openLive('postgres')
-await live.importCatalog()
+const live = await openLoaded('postgres')
 const app = await live.openApp()
 
 test('an idle connection stays open for HTTP_KEEP_ALIVE_S, and does not delay a stop', async () => {

@@ -6,7 +6,7 @@ import type { App } from '../../src/worker/app.ts'
 import type { RunningHttp } from '../../src/http/start-http.ts'
 import { startWorker } from '../../src/worker/worker.ts'
 import type { RunningWorker } from '../../src/worker/worker.ts'
-import { openLive, settled } from '../helpers/live.ts'
+import { openLoaded, settled } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 import { until } from '../helpers/until.ts'
 import { eventsOf } from './event-stream.ts'
@@ -33,8 +33,7 @@ describe('the API', () => {
   let worker: RunningWorker | null
 
   beforeEach(async () => {
-    live = await openLive('postgres')
-    await live.importCatalog()
+    live = await openLoaded('postgres')
     app = await live.openApp()
     http = await serveApp(app)
     worker = null

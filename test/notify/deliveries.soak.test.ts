@@ -35,12 +35,11 @@ async function reportFailedRun(): Promise<void> {
   await lookTogether([rig.notifier()])
 }
 
-async function deliveries() {
-  const { rows } = await rig.database.pool.query(
+function deliveries() {
+  return rig.database.rows(
     `select sent_at is not null as sent, given_up_at is not null as given_up, problem, attempts
     from sync.notification_deliveries order by problem nulls first`,
   )
-  return rows
 }
 
 test('a message has the id of its body in its header, and a signature that its receiver can check', async () => {
@@ -124,10 +123,10 @@ test('a receiver that does not respond delays no other receiver', async () => {
   const checking = rig.notifier({ notifyUrls: notifyUrls })
   const key = receiversOf(notifyUrls)[0]?.key
   const firstDelivery = async () => {
-    const { rows } = await rig.database.pool.query(
+    const rows = await rig.database.rows(
       `select attempts, problem from sync.notification_deliveries join sync.notifications using (notification_id)
       where receiver = $1 order by noted_at limit 1`,
-      [key],
+      key,
     )
     return rows[0]
   }
@@ -146,7 +145,7 @@ test('a receiver that asks for a pause gets it', async () => {
   receiver.answer(429, { 'retry-after': '600' })
   await reportFailedRun()
   expect(receiver.asked()).toBe(1)
-  const { rows } = await rig.database.pool.query(
+  const rows = await rig.database.rows(
     `select count(*)::int as waiting from sync.notification_deliveries
     where sent_at is null and next_at > now() + interval '9 minutes'`,
   )
@@ -157,9 +156,7 @@ test('after a day a message is given up, and its row says why', async () => {
   receiver.answer(404)
   await rig.endedRun({ status: 'failed', failed: 10 })
   await rig.notifier().check()
-  await rig.database.pool.query(
-    `update sync.notifications set noted_at = now() - interval '25 hours'`,
-  )
+  await rig.database.rows(`update sync.notifications set noted_at = now() - interval '25 hours'`)
   await lookTogether([rig.notifier()])
   expect(await deliveries()).toMatchObject([
     { sent: true },
@@ -175,9 +172,7 @@ test('after a day a message is given up, and its row says why', async () => {
 test('a message to a receiver that is no longer in NOTIFY_URL is given up after a day', async () => {
   await rig.endedRun({ status: 'failed', failed: 10 })
   await rig.notifier().check()
-  await rig.database.pool.query(
-    `update sync.notifications set noted_at = now() - interval '2 days'`,
-  )
+  await rig.database.rows(`update sync.notifications set noted_at = now() - interval '2 days'`)
   await rig.database.pool.query(
     `update sync.notification_deliveries set next_at = now() - interval '2 days'`,
   )
@@ -191,7 +186,7 @@ test('a message to a receiver that is no longer in NOTIFY_URL is given up after 
 test('neither an address nor the secret is in a log line or a table, whatever fails', async () => {
   receiver.answer(500)
   await reportFailedRun()
-  const { rows } = await rig.database.pool.query(
+  const rows = await rig.database.rows(
     `select (select jsonb_agg(n) from sync.notifications n) as n,
       (select jsonb_agg(d) from sync.notification_deliveries d) as d`,
   )

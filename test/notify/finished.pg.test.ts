@@ -12,8 +12,7 @@ let other: ReceiverServer
 let rig: Rig
 let asking: ReceiverAddress
 
-const sql = async (text: string, values: unknown[] = []) =>
-  (await rig.database.pool.query(text, values)).rows
+const sql = async (text: string, values: unknown[] = []) => rig.database.rows(text, ...values)
 const messages = ({ received }: ReceiverServer) => received.map(({ body }) => body)
 const runs = () => messages(receiver).map(({ data }) => data['runId'])
 

@@ -9,8 +9,7 @@ import type { Rig } from './rig.ts'
 let receiver: ReceiverServer
 let rig: Rig
 
-const sql = async (text: string, values: unknown[] = []) =>
-  (await rig.database.pool.query(text, values)).rows
+const sql = async (text: string, values: unknown[] = []) => rig.database.rows(text, ...values)
 const paths = () => receiver.received.map(({ path }) => path)
 const endedNight = (status = 'succeeded') => rig.endedRun({ trigger: 'schedule', status })
 /** Lets a failed ping be due at once. */

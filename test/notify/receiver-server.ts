@@ -1,14 +1,9 @@
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { IncomingHttpHeaders } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { closedAtEnd } from '../helpers/closing.ts'
+import { bytes, openFaultServer } from '../service/fault-server.ts'
+import type { Fault, Seen } from '../service/fault-server.ts'
 
 /** A message as it came over HTTP. */
-export interface Received {
+export interface Received extends Omit<Seen, 'body'> {
   readonly method: string
-  readonly path: string
-  readonly headers: IncomingHttpHeaders
   readonly text: string
   readonly body: {
     readonly id: string
@@ -32,49 +27,35 @@ export interface ReceiverServer {
   close(): Promise<void>
 }
 
-/** Starts one on 127.0.0.1. */
 export async function startReceiver(): Promise<ReceiverServer> {
   const received: Received[] = []
-  let answer: { status: number; headers: Record<string, string>; body: string }
-  answer = { status: 200, headers: {}, body: '' }
-  let asked = 0
-  let held: Promise<void> | undefined
-  const server = createServer(async (request, response) => {
-    const parts: Buffer[] = []
-    for await (const part of request) parts.push(part as Buffer)
-    asked += 1
-    const { status, headers, body } = answer
-    const text = Buffer.concat(parts).toString()
-    if (status < 300) {
-      const { method = '', url: path = '', headers } = request
-      received.push({ method, path, headers, text, body: JSON.parse(text || 'null') })
-    }
-    await held
-    response.writeHead(status, headers).end(body)
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
+  const server = await openFaultServer()
+  let answer: Fault = bytes(200, '')
+  let isTaken = true
+  let held = Promise.resolve()
+  server.usually = (response, request) => {
+    const { path, headers, body: text } = server.seen.at(-1) as Seen
+    const { method = '' } = request
+    if (isTaken) received.push({ method, path, headers, text, body: JSON.parse(text || 'null') })
+    const now = answer
+    void held.then(() => now(response, request))
+  }
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: server.url,
     received,
-    answer: (status, headers = {}, body = '') => {
-      answer = { status, headers, body }
+    answer(status, headers = {}, body = '') {
+      isTaken = status < 300
+      answer = (response) => response.writeHead(status, headers).end(body)
     },
-    asked: () => asked,
+    asked: () => server.seen.length,
     hold() {
       let release = () => {}
-      held = new Promise((resolve) => {
-        release = resolve
-      })
+      held = new Promise((resolve) => (release = resolve))
       return () => {
-        held = undefined
+        held = Promise.resolve()
         release()
       }
     },
-    close: closedAtEnd(async () => {
-      server.closeAllConnections()
-      server.close()
-      await once(server, 'close')
-    }),
+    close: server.close,
   }
 }

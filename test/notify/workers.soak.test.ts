@@ -1,12 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { jobs } from '../../jobs/index.ts'
-import { startRun } from '../../src/core/run/start.ts'
 import { startWorker } from '../../src/worker/worker.ts'
-import { openLive, settled } from '../helpers/live.ts'
+import { openLoaded, settled, SMALL_WORLD, startOn } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 import { until } from '../helpers/until.ts'
-import { buildWorker } from '../helpers/worker-process.ts'
+import { openRig } from '../faults/rig.ts'
 import { startReceiver } from './receiver-server.ts'
 import type { ReceiverServer } from './receiver-server.ts'
 import { SECRET } from './rig.ts'
@@ -19,7 +18,7 @@ describe('whole workers', () => {
 
   beforeEach(async () => {
     receiver = await startReceiver()
-    live = await openLive('postgres', {
+    live = await openLoaded('postgres', {
       settings: {
         NOTIFY_URL: receiver.url,
         NOTIFY_SECRET: SECRET,
@@ -27,7 +26,6 @@ describe('whole workers', () => {
         SYNC_CRON: '0 0 29 2 *',
       },
     })
-    await live.importCatalog()
     organizationId = [...live.world.organizationIds()][0] as string
   })
 
@@ -39,13 +37,7 @@ describe('whole workers', () => {
     const [app] = apps
     if (app === undefined) throw new Error('no app')
     const run = async () => {
-      const { runId, items } = await startRun(app.sync, {
-        trigger: 'cli',
-        scope: {},
-        requestKey: null,
-      })
-      await app.deliver(items)
-      return settled(live.database, runId)
+      return settled(live.database, await startOn(app))
     }
     live.standIn.setFaults([{ kind: 'forbidden', match: { operation: 'users', organizationId } }])
     const bad = await run()
@@ -77,9 +69,6 @@ describe('whole workers', () => {
 
 const DOWN_MS = 16_000
 
-const build = await buildWorker()
-afterAll(() => build.killAll())
-
 test.each([
   ['when the run ends', 'select from sync.runs where finished_at is not null'],
   ['when its messages are created', 'select from sync.notifications'],
@@ -91,26 +80,19 @@ test.each([
   'with receivers that are down for 16 s and both workers killed %s, each message is sent once',
   async (_, moment) => {
     const [hook, heartbeat] = [await startReceiver(), await startReceiver()]
-    const live = await openLive('postgres', {
+    const rig = await openRig('postgres', {
+      world: SMALL_WORLD,
       settings: {
         NOTIFY_URL: `${hook.url}#events=run.finished,run.failed heartbeat+${heartbeat.url}/ping`,
         NOTIFY_SECRET: SECRET,
         SYNC_CRON: '0 0 29 2 *',
       },
     })
-    await live.importCatalog()
-    const start = () =>
-      build.start({ ...live.environment, TEST_KEEPS_SCHEDULE: '1', TEST_DEAD_AFTER_S: '6' })
+    const start = () => rig.start({ TEST_KEEPS_SCHEDULE: '1', TEST_DEAD_AFTER_S: '6' })
     const workers = [await start(), await start()]
     for (const each of [hook, heartbeat]) each.answer(503)
-    const app = await live.openApp()
-    const { runId, items } = await startRun(app.sync, {
-      trigger: 'schedule',
-      scope: {},
-      requestKey: null,
-    })
-    await app.deliver(items)
-    await until('it is the moment', async () => (await live.rows(moment)).length > 0)
+    const runId = await rig.startRun('schedule')
+    await until('it is the moment', async () => (await rig.rows(moment)).length > 0)
     await Promise.all(workers.map((worker) => worker.kill()))
     const again = [await start(), await start()]
     await sleep(DOWN_MS)

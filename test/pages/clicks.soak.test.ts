@@ -8,6 +8,7 @@ import { startWorker } from '../../src/worker/worker.ts'
 import type { RunningWorker } from '../../src/worker/worker.ts'
 import { openLive } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
+import { firstPlace } from '../helpers/places.ts'
 import { serveApp, TOKEN } from '../http/served.ts'
 import { startReceiver } from '../notify/receiver-server.ts'
 import { MISSING } from '../soak/needs.ts'
@@ -35,9 +36,7 @@ describe.skipIf(MISSING.includes('Chromium')).each([1280, 390])(
       const { world } = live
       const [organizationId = '', other = ''] = world.organizationIds()
       held = other
-      const [documentId = ''] = world.documentIds(organizationId)
-      const [annotationId = ''] = world.annotationIds(organizationId, documentId)
-      place = { organizationId, documentId, annotationId }
+      place = firstPlace(world)
       world.putUser(organizationId, PERSON)
       joinGroup(world, organizationId, [...world.groupIds(organizationId)][0] ?? '', PERSON.userId)
       edited = addComment(world, place, { text: 'the old words', from: PERSON })
@@ -164,9 +163,7 @@ describe.skipIf(MISSING.includes('Chromium')).each([1280, 390])(
       await click(page.getByRole('button', { name: 'Add the document' }))
       await click(main().getByRole('button').first())
       await isAt(/^Run /)
-      const { rows } = await live.database.pool.query(
-        `select scope from sync.runs order by requested_at desc limit 1`,
-      )
+      const rows = await live.rows(`select scope from sync.runs order by requested_at desc limit 1`)
       expect(rows).toEqual([
         { scope: { organizationIds: [place.organizationId], documentId: 'doc-of-clicks' } },
       ])

@@ -4,14 +4,13 @@ import { readRunDetails } from '../../src/client/run-reports.ts'
 import { shortId, time } from '../../src/schemas/format.ts'
 import { thingPath } from '../../src/http/pages/things/thing-link.tsx'
 import { onApp } from '../client/on-app.ts'
-import { openLive } from '../helpers/live.ts'
+import { openLive, openLoaded } from '../helpers/live.ts'
 import type { RunRow } from '../helpers/live.ts'
 import { askPages, wordsOf } from './open-pages.ts'
 
 // A first load, and a night in which one organization's comments fail.
-const live = await openLive('none')
+const live = await openLoaded('none')
 const [organizationId] = [...live.world.organizationIds()] as [string]
-await live.importCatalog()
 const pages = await askPages(await live.openApp())
 await live.run()
 live.standIn.setFaults([{ kind: 'forbidden', match: { organizationId, operation: 'comments' } }])

@@ -3,7 +3,7 @@ import { render } from 'preact-render-to-string'
 import { expect, test } from 'vitest'
 import { Nights } from '../../src/http/pages/overview/nights.tsx'
 import { time } from '../../src/schemas/format.ts'
-import { openLive } from '../helpers/live.ts'
+import { openLoaded } from '../helpers/live.ts'
 import { askPages, unescaped } from './open-pages.ts'
 
 /** The nights of the overview. */
@@ -82,8 +82,9 @@ test('a small window has the line of the last 14 nights', () => {
 })
 
 test('the overview shows nights once a schedule has made one, and up to when the tables are complete', async () => {
-  const live = await openLive('none', { world: { organizations: 1, documentsPerOrganization: 1 } })
-  await live.importCatalog()
+  const live = await openLoaded('none', {
+    world: { organizations: 1, documentsPerOrganization: 1 },
+  })
   const pages = await askPages(await live.openApp())
   expect((await pages.page('/')).text).not.toContain('<details')
 

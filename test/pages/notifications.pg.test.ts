@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest'
-import { openLive } from '../helpers/live.ts'
+import { openLoaded } from '../helpers/live.ts'
 import { startReceiver } from '../notify/receiver-server.ts'
 import { askPages, wordsOf } from './open-pages.ts'
 
-const live = await openLive('none')
-await live.importCatalog()
+const live = await openLoaded('none')
 const [good, bad] = await Promise.all([startReceiver(), startReceiver()])
 const hostOf = ({ url }: { url: string }) => new URL(url).host
 

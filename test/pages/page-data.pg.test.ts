@@ -2,12 +2,11 @@ import { expect, test } from 'vitest'
 import * as pages from '../../src/core/database/statements/pages.ts'
 import { readHeldUsers } from '../../src/client/waiting.ts'
 import { randomChanges } from '../../src/demo/random-changes.ts'
-import { openLive } from '../helpers/live.ts'
+import { openLoaded } from '../helpers/live.ts'
 import type { RunRow } from '../helpers/live.ts'
 
-const live = await openLive('none')
+const live = await openLoaded('none')
 const [organizationId] = [...live.world.organizationIds()] as [string]
-await live.importCatalog()
 await live.run({ trigger: 'schedule' })
 randomChanges(live.world, { count: 30, seed: 5, kinds: ['edit', 'deleteComment'] })
 live.standIn.setFaults([

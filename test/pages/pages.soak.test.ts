@@ -9,6 +9,7 @@ import { startWorker } from '../../src/worker/worker.ts'
 import type { RunningWorker } from '../../src/worker/worker.ts'
 import { openLive } from '../helpers/live.ts'
 import type { Live, RunRow } from '../helpers/live.ts'
+import { firstPlace } from '../helpers/places.ts'
 import { serveApp, TOKEN } from '../http/served.ts'
 import { MISSING } from '../soak/needs.ts'
 import { openBrowser } from './browser.ts'
@@ -274,9 +275,7 @@ describe.skipIf(MISSING.includes('Chromium'))('the pages in a browser', () => {
 })
 
 function firstCommentOf({ world }: Live, organizationId: string) {
-  const [documentId = ''] = world.documentIds(organizationId)
-  const [annotationId = ''] = world.annotationIds(organizationId, documentId)
-  const place = { organizationId, documentId, annotationId }
+  const place = firstPlace(world, organizationId)
   return { ...place, commentId: world.comments(place)?.[0]?.commentId ?? 0 }
 }
 

@@ -8,7 +8,7 @@ import type { User } from '../../src/demo/people.ts'
 import { eraseUser } from '../../src/features/privacy/erase/erase-user.ts'
 import { UsageError } from '../../src/base/errors.ts'
 import { rowsTouched } from '../helpers/expect-equal.ts'
-import { openLive } from '../helpers/live.ts'
+import { openLoaded } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 import { amend, expectNoTrace as expectNone, textsOf } from './every-text.ts'
 
@@ -27,11 +27,11 @@ const WAYS = [
 const REQUEST = { userId: PERSON.userId, organizationId: null, reason: 'asked by letter' }
 
 let live: Live
+const rows: Live['rows'] = (...of) => live.rows(...of)
 let here: string
 let place: Place
 beforeEach(async () => {
-  live = await openLive('none')
-  await live.importCatalog()
+  live = await openLoaded('none')
   ;[here] = [...live.world.organizationIds()] as [string]
   const documentId = [...live.world.documentIds(here)][0] ?? ''
   const annotationId = [...live.world.annotationIds(here, documentId)][0] ?? ''
@@ -43,10 +43,6 @@ function say(members: Record<string, unknown>): number {
   const commentId = addComment(live.world, place, { text: 'x' })
   amend(live.world, place, commentId, members)
   return commentId
-}
-
-async function rows(text: string, values: unknown[] = []): Promise<Record<string, unknown>[]> {
-  return (await live.database.pool.query(text, values)).rows
 }
 
 function refusing(status: string): string {
@@ -87,7 +83,7 @@ test('in others’ records every address, id and name of the person goes, and no
   live.standIn.setFaults([])
   await live.run()
   expect(
-    await rows('select from sync.failures where error_message like $1', [`%${ADDRESS}%`]),
+    await rows('select from sync.failures where error_message like $1', `%${ADDRESS}%`),
   ).not.toHaveLength(0)
   await live.database.pool.query('analyze')
 
@@ -252,10 +248,10 @@ test('an erasure that was interrupted goes on when it is repeated, also for addr
     await erasing.end()
   }
   expect(
-    await rows('select finished_at, identity ->> $1 as id from sync.erasures', ['userId']),
+    await rows('select finished_at, identity ->> $1 as id from sync.erasures', 'userId'),
   ).toEqual([{ finished_at: null, id: PERSON.userId }])
   await live.run()
-  expect(await rows('select from collab.users where user_id = $1', [PERSON.userId])).toEqual([])
+  expect(await rows('select from collab.users where user_id = $1', PERSON.userId)).toEqual([])
   const done = await eraseUser(pool, REQUEST)
   expect(done.isResumed).toBe(true)
   expect(await rows('select count(*)::int as n from sync.erasures')).toEqual([{ n: 1 }])

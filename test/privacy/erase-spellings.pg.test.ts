@@ -6,7 +6,7 @@ import type { User } from '../../src/demo/people.ts'
 import { sendJson } from '../../src/demo/stand-in.ts'
 import { eraseUser } from '../../src/features/privacy/erase/erase-user.ts'
 import { onApp } from '../client/on-app.ts'
-import { openLive } from '../helpers/live.ts'
+import { openLoaded } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 import { BEARER, unlistened } from '../http/served.ts'
 import type { FaultRule } from '../service/faults.ts'
@@ -35,8 +35,7 @@ const EVERYWHERE = { userId: PERSON.userId, organizationId: null, reason: 'asked
 let live: Live
 let place: Place
 beforeEach(async () => {
-  live = await openLive('none')
-  await live.importCatalog()
+  live = await openLoaded('none')
   place = [...places(live.world)][0] as Place
 })
 

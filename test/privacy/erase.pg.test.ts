@@ -17,7 +17,7 @@ import { onApp } from '../client/on-app.ts'
 import { syncBatch } from '../../src/core/sync/batch.ts'
 import { startRun } from '../../src/core/run/start.ts'
 import { rowsTouched } from '../helpers/expect-equal.ts'
-import { openLive } from '../helpers/live.ts'
+import { openLoaded } from '../helpers/live.ts'
 import type { Live, RunOptions } from '../helpers/live.ts'
 import { amend, expectNoTrace as expectNone, textsOf } from './every-text.ts'
 
@@ -33,6 +33,7 @@ const TRACES = ['zzyzx', 'ürgens', '\\u00fcrgens', 'wilhelmine', 'xylograph']
 const EVERYWHERE = { userId: PERSON.userId, organizationId: null, reason: 'asked by letter' }
 
 let live: Live
+const all: Live['rows'] = (...of) => live.rows(...of)
 let here: string
 let other: string
 let later: string
@@ -40,8 +41,7 @@ let first: Place
 let second: Place
 let elsewhere: Place
 beforeEach(async () => {
-  live = await openLive('none')
-  await live.importCatalog()
+  live = await openLoaded('none')
   ;[here, other, later] = [...live.world.organizationIds()] as [string, string, string]
   first = placeIn(here, 0)
   second = placeIn(here, 1)
@@ -115,11 +115,7 @@ function somebody(): string {
 
 const expectNoTrace = () => expectNone(live.database, TRACES)
 
-async function all(text: string, values: unknown[] = []): Promise<Record<string, unknown>[]> {
-  return (await live.database.pool.query(text, values)).rows
-}
-
-const one = async (text: string, values: unknown[] = []) => (await all(text, values))[0]
+const one = async (text: string, values: unknown[] = []) => (await all(text, ...values))[0]
 
 const COUNTS = `select
   (select count(*) from collab.comments)::int as comments,
@@ -185,11 +181,11 @@ test('nothing of an erased person is in any table, not after the next run either
   await live.run({ scope: { organizationIds: [later], operations: ['users'] } })
   await expectNoTrace()
   const users = 'select raw from collab.users where organization_id = $2 and user_id = $1'
-  expect(await all(users, [pseudonym, later])).toEqual([{ raw: { userId: pseudonym } }])
+  expect(await all(users, pseudonym, later)).toEqual([{ raw: { userId: pseudonym } }])
   const comments = `select comment_text, author_name, raw - 'commentId' - 'lastUpdated' as raw from collab.comments
     where organization_id = $2 and author_user_id = $1`
   const raw = { from: { userId: pseudonym }, status: 'added', type: 'text' }
-  expect(await all(comments, [pseudonym, later])).toEqual([
+  expect(await all(comments, pseudonym, later)).toEqual([
     { comment_text: null, author_name: null, raw },
   ])
 })
@@ -202,7 +198,7 @@ test('an erasure narrowed to an organization leaves the others as they are, and 
   expect(await eraseUser(live.database.pool, narrowed)).toMatchObject({ mentionsLeft: 1 })
   await live.run()
   const users = 'select organization_id from collab.users where user_id = $1'
-  expect(await all(users, [PERSON.userId])).toEqual([{ organization_id: other }])
+  expect(await all(users, PERSON.userId)).toEqual([{ organization_id: other }])
   const past = (await textsOf(live.database)).get('collab_store.past_memberships')
   expect(past).toMatch(/erased:/)
   expect(past).not.toMatch(/zzyzx/i)

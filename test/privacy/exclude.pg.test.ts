@@ -7,7 +7,7 @@ import type { Place } from '../../src/demo/layout.ts'
 import { eraseUser } from '../../src/features/privacy/erase/erase-user.ts'
 import { buildCommand } from '../cli/built-command.ts'
 import { expectTablesEqual } from '../helpers/expect-equal.ts'
-import { openLive } from '../helpers/live.ts'
+import { openLoaded } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 import { membersOf } from '../reporting/observed.ts'
 
@@ -19,8 +19,7 @@ const command = await buildCommand()
 let live: Live
 let place: Place
 beforeEach(async () => {
-  live = await openLive('none')
-  await live.importCatalog()
+  live = await openLoaded('none')
   place = [...places(live.world)].find((each) => live.world.comments(each)?.length) as Place
   await live.define(SETTINGS)
 })

@@ -8,7 +8,7 @@ import type { Place } from '../../src/demo/layout.ts'
 import { personOf } from '../../src/features/privacy/erase/person.ts'
 import { eraseUser } from '../../src/features/privacy/erase/erase-user.ts'
 import { rowsTouched } from '../helpers/expect-equal.ts'
-import { openLive } from '../helpers/live.ts'
+import { openLoaded } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 import { expectNoTrace } from './every-text.ts'
 
@@ -30,8 +30,7 @@ beforeEach(async () => {
     usersPerOrganization: 2,
     groupsPerOrganization: 1,
   }
-  live = await openLive('none', { world })
-  await live.importCatalog()
+  live = await openLoaded('none', { world })
   place = [...places(live.world)][0] as Place
 })
 

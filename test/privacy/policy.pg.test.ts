@@ -1,14 +1,13 @@
 import { beforeEach, expect, test } from 'vitest'
 import { places } from '../../src/demo/catalog.ts'
 import { rowsTouched } from '../helpers/expect-equal.ts'
-import { openLive } from '../helpers/live.ts'
+import { openLoaded } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 import { textsOf } from './every-text.ts'
 
 let live: Live
 beforeEach(async () => {
-  live = await openLive('none')
-  await live.importCatalog()
+  live = await openLoaded('none')
 })
 
 async function run(settings: Record<string, string>): Promise<Record<string, unknown>> {

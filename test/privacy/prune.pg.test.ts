@@ -4,7 +4,7 @@ import type { OnPruned, Pruned } from '../../src/features/privacy/prune.ts'
 import { jobs } from '../../jobs/index.ts'
 import { createTestDatabase } from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'
-import { openLive } from '../helpers/live.ts'
+import { openLoaded } from '../helpers/live.ts'
 
 let database: TestDatabase
 beforeEach(async () => {
@@ -160,8 +160,7 @@ test('pauses that ended before the time are deleted, and stored nights keep thei
 })
 
 test('a nightly run deletes what is older than PRUNE_OLDER_THAN, once however often its job is delivered', async () => {
-  const live = await openLive('none')
-  await live.importCatalog()
+  const live = await openLoaded('none')
   await live.database.pool.query(
     `insert into sync.runs (trigger, status, requested_at, finished_at)
     select 'cli', 'succeeded', at, at from unnest(array[now() - interval '61 days', now() - interval '59 days']) at`,

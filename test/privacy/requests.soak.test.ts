@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import { createEmptyDatabase } from '../helpers/database.ts'
 import { installPacked } from '../helpers/installed.ts'
-import { openLive } from '../helpers/live.ts'
+import { openLoaded } from '../helpers/live.ts'
 
 /** The steps of docs/PRIVACY.md for a request of a person, with the commands that the page shows. */
 
@@ -16,8 +16,7 @@ function blocksOf(heading: string): string[] {
 }
 
 test('a person gets a copy, is erased, and stays erased after a backup is restored', async () => {
-  const live = await openLive('postgres')
-  await live.importCatalog()
+  const live = await openLoaded('postgres')
   await live.run()
   const [user] = await live.rows(
     `select organization_id, user_id, u.email, u.name, count(*)::integer as comments

@@ -1,14 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { setDefinitions } from '../../src/core/database/definitions.ts'
 import { places } from '../../src/demo/catalog.ts'
 import { addComment } from '../../src/demo/changes.ts'
 import type { Place } from '../../src/demo/layout.ts'
 import { Random } from '../../src/demo/random.ts'
 import { openRig } from '../faults/rig.ts'
-import { createTestDatabase } from '../helpers/database.ts'
 import { until } from '../helpers/until.ts'
-import { buildWorker } from '../helpers/worker-process.ts'
 
 const BUDGET = 40
 const PROMISE_S = 12
@@ -25,17 +23,10 @@ const WORLD = {
   groupsPerOrganization: 0,
 }
 
-const build = await buildWorker()
-const database = await createTestDatabase()
-const rig = await openRig(
-  { databaseUrl: database.url },
-  { world: WORLD, standIn: { logCalls: 100_000 } },
-)
-afterAll(() => build.killAll())
+const rig = await openRig('postgres', { world: WORLD })
 
 function start() {
-  return build.start({
-    ...rig.environment,
+  return rig.start({
     LOG_LEVEL: 'warn',
     FRESHNESS_PROMISE: `${PROMISE_S}s`,
     REFRESH_BUDGET: String(BUDGET),

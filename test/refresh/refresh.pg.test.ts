@@ -18,7 +18,7 @@ import { databaseClock } from '../../src/features/refresh/polling.ts'
 import { Refresher } from '../../src/features/refresh/refresher.ts'
 import { finishRun } from '../../src/core/run/finish.ts'
 import { onApp } from '../client/on-app.ts'
-import { openLive } from '../helpers/live.ts'
+import { openLoaded } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 import { until } from '../helpers/until.ts'
 import { openSelfSignedServer } from '../service/self-signed.ts'
@@ -31,8 +31,7 @@ let live: Live | undefined
 
 /** A catalog that is in the tables, with refresh switched on; its looks are made step by step. */
 async function opened(settings: Record<string, string> = {}) {
-  live = await openLive('none', { settings: { SYNC_RETRIES: '0', ...settings } })
-  await live.importCatalog()
+  live = await openLoaded('none', { settings: { SYNC_RETRIES: '0', ...settings } })
   await live.run()
   const { pool } = live.database
   await setDefinitions(pool, { ...PROMISE, refreshBudget: BUDGET })

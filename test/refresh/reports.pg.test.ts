@@ -5,19 +5,15 @@ import { readFreshness } from '../../src/client/freshness.ts'
 import { setDefinitions } from '../../src/core/database/definitions.ts'
 import { rolledBack } from '../../src/core/database/pool.ts'
 import { FreshnessSchema } from '../../src/schemas/freshness.ts'
-import { openLive } from '../helpers/live.ts'
+import { openLoaded } from '../helpers/live.ts'
 
 const PROMISE = { freshnessPromiseMs: 259_200_000 }
 
 const SCOPES = 'select sum(scopes)::int as scopes from collab_store.batches'
 
-const live = await openLive('none')
-await live.importCatalog()
+const live = await openLoaded('none')
+const { rows: ask } = live
 await live.run()
-
-async function ask(text: string): Promise<Record<string, any>[]> {
-  return (await live.database.pool.query(text)).rows
-}
 
 test('where there is no refresh, nothing is said of it', async () => {
   const { pool } = live.database

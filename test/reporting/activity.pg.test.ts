@@ -1,11 +1,10 @@
 import { expect, test } from 'vitest'
 import { rolledBack } from '../../src/core/database/pool.ts'
-import { openLive } from '../helpers/live.ts'
+import { openLoaded } from '../helpers/live.ts'
 
 /** Activity by day and week for times that no world of test/worlds has, and the plans of these views. */
 
-const live = await openLive('none', { world: { organizations: 2 } })
-await live.importCatalog()
+const live = await openLoaded('none', { world: { organizations: 2 } })
 await live.run()
 // Without an author or a time, at both ends of a day and of a week, and in the first and last year.
 await live.database.pool.query(`
@@ -38,11 +37,7 @@ test.each([
 ])('%s counts each comment in its day or week', async (view, counted) => {
   const marks = `'{checked_at, is_stale, in_catalog, stale_annotations, comments_not_in_catalog}'::text[]`
   const read = async (from: string) =>
-    (
-      await live.database.pool.query(
-        `select to_jsonb(x) - ${marks} as row from ${from} x order by 1`,
-      )
-    ).rows
+    live.rows(`select to_jsonb(x) - ${marks} as row from ${from} x order by 1`)
   const rows = await read(`reporting.${view}`)
   expect(rows).toEqual(await read(`(${counted})`))
   expect(rows.length).toBeGreaterThan(10)

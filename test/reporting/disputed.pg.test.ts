@@ -2,13 +2,12 @@ import { expect, test } from 'vitest'
 import { FAILURES } from '../../src/core/service/errors.ts'
 import { decideHeld } from '../../src/core/sync/held.ts'
 import { rolledBack } from '../../src/core/database/pool.ts'
-import { openLive } from '../helpers/live.ts'
+import { openLoaded } from '../helpers/live.ts'
 import type { FaultRule } from '../service/faults.ts'
 
 /** What collab_reader sees of removals that are held or were refused, of runs and of what failed in them. */
 
-const live = await openLive('none', { settings: { SYNC_RETRIES: '0' } })
-await live.importCatalog()
+const live = await openLoaded('none', { settings: { SYNC_RETRIES: '0' } })
 const [organizationId = ''] = live.world.organizationIds()
 const [documentId = ''] = live.world.documentIds(organizationId)
 await live.run()

@@ -12,8 +12,7 @@ import { openLive } from '../helpers/live.ts'
 const NIGHTLY = { cron: '0 2 * * *', timeZone: 'UTC', nightlyLateAfterMs: 3_600_000 }
 const HOUR_MS = 3_600_000
 
-const sql = async (text: string, values: unknown[] = []) =>
-  (await database.pool.query(text, values)).rows
+const sql = async (text: string, values: unknown[] = []) => database.rows(text, ...values)
 const one = async (text: string) => (await sql(text))[0]
 
 const database = await createTestDatabase()
@@ -148,7 +147,7 @@ describe('reporting.nightly', () => {
       world: { organizations: 1, documentsPerOrganization: 1 },
     })
     const { pool } = live.database
-    const nights = async () => (await pool.query('select * from reporting.nightly order by 1')).rows
+    const nights = async () => live.rows('select * from reporting.nightly order by 1')
     const passes = () =>
       pool.query(`update sync.runs set requested_at = requested_at - interval '1 day';
         delete from sync.nightly_due; insert into sync.nightly_due values (now())`)
@@ -156,7 +155,7 @@ describe('reporting.nightly', () => {
     await passes()
     await live.run({ trigger: 'schedule' })
     const [night] = await nights()
-    const { rows } = await pool.query('select min(checked_at) as at from reporting.freshness')
+    const rows = await live.rows('select min(checked_at) as at from reporting.freshness')
     expect(night).toMatchObject({ status: 'succeeded', complete_up_to: rows[0].at })
     expect(night.started_at <= rows[0].at && rows[0].at < night.finished_at).toBe(true)
 

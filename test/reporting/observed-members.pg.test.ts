@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { places } from '../../src/demo/catalog.ts'
 import type { Place } from '../../src/demo/layout.ts'
 import { buildCommand } from '../cli/built-command.ts'
-import { openLive } from '../helpers/live.ts'
+import { openLoaded } from '../helpers/live.ts'
 import { askPages, wordsOf } from '../pages/open-pages.ts'
 import { membersOf, noticed } from './observed.ts'
 
@@ -21,9 +21,8 @@ function addMembers(found: Map<string, Set<string>>, record: object): void {
 
 const command = await buildCommand()
 // Enough comments for what comes up later to be new.
-const live = await openLive('none', { world: { commentsPerAnnotation: 9 } })
+const live = await openLoaded('none', { world: { commentsPerAnnotation: 9 } })
 const { pool } = live.database
-await live.importCatalog()
 const filled = [...places(live.world)].filter(
   (each) => (live.world.comments(each) ?? []).length > 2,
 )

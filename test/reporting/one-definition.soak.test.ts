@@ -8,7 +8,8 @@ import { startRun } from '../../src/core/run/start.ts'
 import { metrics } from '../../src/http/serve-metrics.ts'
 import { onApp } from '../client/on-app.ts'
 import { buildCommand } from '../cli/built-command.ts'
-import { openLive } from '../helpers/live.ts'
+import { openLoaded } from '../helpers/live.ts'
+import { firstPlace } from '../helpers/places.ts'
 import { BEARER, unlistened } from '../http/served.ts'
 import type { FaultRule } from '../service/faults.ts'
 
@@ -18,13 +19,12 @@ import type { FaultRule } from '../service/faults.ts'
  */
 
 const command = await buildCommand()
-const live = await openLive('none', { settings: { SYNC_RETRIES: '0' } })
-await live.importCatalog()
+const live = await openLoaded('none', { settings: { SYNC_RETRIES: '0' } })
+const { rows: ask } = live
 const app = await live.openApp()
 const server = await unlistened(app)
-const [organizationId = ''] = live.world.organizationIds()
-const [documentId = ''] = live.world.documentIds(organizationId)
-const [annotationId = ''] = live.world.annotationIds(organizationId, documentId)
+const place = firstPlace(live.world)
+const { organizationId } = place
 const all: number = [...catalogLines(live.world)].length
 const own = [...catalogLines(live.world)].filter((line) => line.organizationId === organizationId)
 const commentsScopes: number = own.filter((line) => 'annotationId' in line).length
@@ -46,7 +46,6 @@ interface Fault {
   told: () => Partial<Told> & { overdue?: number }
 }
 
-const thread = () => ({ organizationId, documentId, annotationId })
 const one = { failing: 1, stale: 1 }
 
 const faults: readonly Fault[] = [
@@ -57,7 +56,7 @@ const faults: readonly Fault[] = [
   },
   {
     name: 'one thread refused',
-    act: () => failing([{ kind: 'forbidden', match: thread() }], {}),
+    act: () => failing([{ kind: 'forbidden', match: place }], {}),
     told: () => one,
   },
   {
@@ -78,15 +77,16 @@ const faults: readonly Fault[] = [
   {
     name: 'an organization that is left out by itself',
     act: async () => {
-      await ask('update collab_store.organizations set active = false where organization_id = $1', [
+      await ask(
+        'update collab_store.organizations set active = false where organization_id = $1',
         organizationId,
-      ])
+      )
     },
     told: () => ({ scopes: all - usersScopes - commentsScopes }),
   },
   {
     name: 'a scope that is new in the catalog',
-    act: () => load([{ ...thread(), annotationId: 'new' }]),
+    act: () => load([{ ...place, annotationId: 'new' }]),
     told: () => ({ scopes: all + 1, neverChecked: 1, stale: 1 }),
   },
   {
@@ -101,7 +101,7 @@ const faults: readonly Fault[] = [
   {
     name: 'a thread that failed and another that is too old',
     act: async () => {
-      await failing([{ kind: 'forbidden', match: thread() }], {})
+      await failing([{ kind: 'forbidden', match: place }], {})
       await ask(
         `update collab_store.annotations set own_checked_at = now() - interval '27 hours' where annotation_key = (
           select min(annotation_key) from collab_store.annotations where failing_since is null)`,
@@ -123,9 +123,9 @@ test.each(faults)('$name', { timeout: 60_000 }, async ({ act, told }) => {
 
 test('a night without news, and one in which the same fails again, write no scope', async () => {
   await makeGood()
-  await failing([{ kind: 'forbidden', match: thread() }], {})
+  await failing([{ kind: 'forbidden', match: place }], {})
   const before = await rowVersions()
-  await failing([{ kind: 'forbidden', match: thread() }], {})
+  await failing([{ kind: 'forbidden', match: place }], {})
   expect(await rowVersions()).toEqual(before)
   await makeGood()
   const changed = (await rowVersions()).filter((row, place) => row !== before[place])
@@ -193,12 +193,8 @@ async function load(more: readonly CatalogLine[] = []): Promise<void> {
 async function age(hours: number): Promise<void> {
   await ask(
     `update collab_store.batches set checked_at = checked_at - make_interval(hours => $1)`,
-    [hours],
+    hours,
   )
-}
-
-async function ask(text: string, values: unknown[] = []): Promise<any[]> {
-  return (await live.database.pool.query(text, values)).rows
 }
 
 async function tellAll(): Promise<Record<string, Told>> {

@@ -11,7 +11,7 @@ import type { User } from '../../src/demo/people.ts'
 import { eraseUser } from '../../src/features/privacy/erase/erase-user.ts'
 import { userTexts } from '../helpers/columns.ts'
 import { rowsTouched } from '../helpers/expect-equal.ts'
-import { openLive } from '../helpers/live.ts'
+import { openLoaded } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 import { textsOf } from '../privacy/every-text.ts'
 import { until } from '../helpers/until.ts'
@@ -24,7 +24,7 @@ let live: Live
 let place: Place
 let here: string
 beforeEach(async () => {
-  live = await openLive('none', {
+  live = await openLoaded('none', {
     world: {
       organizations: 2,
       documentsPerOrganization: 2,
@@ -34,7 +34,6 @@ beforeEach(async () => {
       groupsPerOrganization: 1,
     },
   })
-  await live.importCatalog()
   place = [...places(live.world)][0] as Place
   here = place.organizationId
 })

@@ -5,15 +5,14 @@ import { expect, test } from 'vitest'
 import { rolledBack } from '../../src/core/database/pool.ts'
 import { DEMO_CHANGES, DEMO_WORLD } from '../../src/demo/demo-world.ts'
 import { randomChanges } from '../../src/demo/random-changes.ts'
-import { openLive } from '../helpers/live.ts'
+import { openLoaded } from '../helpers/live.ts'
 
 /** The day that both pages name. */
 const DAY = '2025-11-03'
 // The demo's world, at a fixed time.
-const live = await openLive('none', {
+const live = await openLoaded('none', {
   world: { ...DEMO_WORLD, now: new Date(`${DAY}T12:00:00Z`) },
 })
-await live.importCatalog()
 await live.run()
 randomChanges(live.world, DEMO_CHANGES)
 await live.run()

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { places } from '../../src/demo/catalog.ts'
 import { randomChanges } from '../../src/demo/random-changes.ts'
 import { installPacked } from '../helpers/installed.ts'
-import { openLive } from '../helpers/live.ts'
+import { openLoaded } from '../helpers/live.ts'
 import { readViews } from './view-types.ts'
 
 const installed = await installPacked()
@@ -12,8 +12,7 @@ const installed = await installPacked()
 const compiled = (text: string): Promise<string> => installed.compile({ main: text })
 
 test('rows of each view, from pg and as JSON, fit the types that the package exports', async () => {
-  const live = await openLive('none')
-  await live.importCatalog()
+  const live = await openLoaded('none')
   for (let round = 0; round < 3; round++) {
     if (round > 0) randomChanges(live.world, { count: 60, seed: round })
     await live.run()

@@ -12,7 +12,7 @@ import { eraseUser } from '../../src/features/privacy/erase/erase-user.ts'
 import { startRun } from '../../src/core/run/start.ts'
 import { buildCommand } from '../cli/built-command.ts'
 import { rowsTouched } from '../helpers/expect-equal.ts'
-import { openLive } from '../helpers/live.ts'
+import { openLoaded } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 
 const PROMISE = { freshnessPromiseMs: 26 * 3_600_000 }
@@ -28,8 +28,7 @@ const WORLD = {
 let live: Live
 let place: Place
 beforeEach(async () => {
-  live = await openLive('none', { world: WORLD })
-  await live.importCatalog()
+  live = await openLoaded('none', { world: WORLD })
   place = [...places(live.world)][0] as Place
 })
 

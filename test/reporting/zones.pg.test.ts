@@ -5,12 +5,12 @@ import { zoneDays } from '../../src/core/database/comment-rows.ts'
 import { places } from '../../src/demo/catalog.ts'
 import type { Place } from '../../src/demo/layout.ts'
 import { UsageError } from '../../src/base/errors.ts'
-import { openLive } from '../helpers/live.ts'
+import { openLoaded } from '../helpers/live.ts'
 
 const PROMISE = { freshnessPromiseMs: 26 * 3_600_000 }
 const BERLIN = { ...PROMISE, reportTimeZone: 'Europe/Berlin' }
 
-const live = await openLive('none', {
+const live = await openLoaded('none', {
   world: {
     organizations: 1,
     documentsPerOrganization: 1,
@@ -18,7 +18,6 @@ const live = await openLive('none', {
     commentsPerAnnotation: 0,
   },
 })
-await live.importCatalog()
 const place = [...places(live.world)][0] as Place
 
 const DAY_MS = 86_400_000

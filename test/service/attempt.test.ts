@@ -1,4 +1,4 @@
-import { gzipSync } from 'node:zlib'
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import type { CallError, FailureKind } from '../../src/base/errors.ts'
 import type { CallReport, CollabApiOptions } from '../../src/core/service/client.ts'
@@ -277,11 +277,16 @@ describe('one call', () => {
     for (const call of calls) expect(await call).toMatchObject({ message: 'no more' })
   })
 
-  test.each(['X-GZIP', 'identity'])('reads a body encoded by %s', async (encoding) => {
+  test.each([
+    ['gzip', gzipSync],
+    ['X-GZIP', gzipSync],
+    ['deflate', deflateSync],
+    ['br', brotliCompressSync],
+    ['identity', (body: string) => body],
+  ])('reads a body encoded by %s', async (encoding, encode) => {
     const body = JSON.stringify({ result: { status: 'success', message: '', data: [] } })
-    const sent = encoding === 'identity' ? body : gzipSync(body)
     const { api } = await start([
-      (response) => response.writeHead(200, { 'content-encoding': encoding }).end(sent),
+      (response) => response.writeHead(200, { 'content-encoding': encoding }).end(encode(body)),
     ])
     expect(await api.get('users', users)).toMatchObject({ status: 'data', data: [] })
   })

@@ -6,6 +6,7 @@ import { RateLimiter } from '../../src/core/rate-limit/limiter.ts'
 import type { RateLimitStore } from '../../src/core/rate-limit/limiter.ts'
 import { openCollabApi } from '../../src/core/service/client.ts'
 import { closedAtEnd } from '../helpers/closing.ts'
+import { latch } from '../helpers/latch.ts'
 import type {
   CallReport,
   CallStats,
@@ -74,7 +75,7 @@ export function json(status: number, body: unknown, headers: Record<string, stri
   }
 }
 
-export function bytes(status: number, body: Buffer | string): Fault {
+export function bytes(status: number, body: Buffer | string = ''): Fault {
   return (response) => {
     response.writeHead(status)
     response.end(body)
@@ -100,9 +101,8 @@ export interface Held {
 }
 
 export function held(fault: Fault): Held {
-  let letGo = (): void => {}
-  const free = new Promise<void>((resolve) => (letGo = resolve))
-  return { fault: (...call) => void free.then(() => fault(...call)), letGo }
+  const { opened, open } = latch()
+  return { fault: (...call) => void opened.then(() => fault(...call)), letGo: open }
 }
 
 /** No limit, and pauses of one process. */

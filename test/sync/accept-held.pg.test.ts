@@ -3,15 +3,15 @@ import { UsageError } from '../../src/base/errors.ts'
 import { countHeld, decideHeld } from '../../src/core/sync/held.ts'
 import type { HeldChoice } from '../../src/core/sync/held.ts'
 import { expectTablesEqual } from '../helpers/expect-equal.ts'
-import { openLive } from '../helpers/live.ts'
+import { openLoaded } from '../helpers/live.ts'
 import type { Live, RunRow } from '../helpers/live.ts'
+import { listingUsers } from '../helpers/places.ts'
 import type { FaultRule } from '../service/faults.ts'
 
 let live: Live
 
 beforeEach(async () => {
-  live = await openLive('none')
-  await live.importCatalog()
+  live = await openLoaded('none')
   await live.run()
 })
 
@@ -150,14 +150,7 @@ test('a refused response removes nobody and is not held again; another one is, a
   expect([await waitingOf(first), await present()]).toEqual([0, before])
 
   const data = (live.world.users(first) ?? []).slice(0, 1)
-  live.standIn.setFaults([
-    {
-      kind: 'custom',
-      match: ({ operation, data: call }) => operation === 'users' && Object.keys(call).length === 1,
-      respond: (_, response) =>
-        response.end(JSON.stringify({ result: { status: 'success', message: '', data } })),
-    },
-  ])
+  live.standIn.setFaults([listingUsers(first, data)])
   expect(await night()).toMatchObject({ status: 'partial', scopes_held: 1 })
   live.standIn.setFaults([])
   expect(await night()).toMatchObject({ status: 'succeeded' })

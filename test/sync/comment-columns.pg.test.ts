@@ -10,7 +10,7 @@ import { eraseUser } from '../../src/features/privacy/erase/erase-user.ts'
 import { verify } from '../../src/features/check/verify.ts'
 import type { Difference } from '../../src/features/check/verify.ts'
 import { rowsTouched } from '../helpers/expect-equal.ts'
-import { openLive } from '../helpers/live.ts'
+import { openLoaded } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 import { scopeOf } from '../helpers/places.ts'
 import { textsOf } from '../privacy/every-text.ts'
@@ -62,8 +62,7 @@ const ONE_OF_EACH = {
 let live: Live
 let place: Place
 beforeEach(async () => {
-  live = await openLive('none', { world: ONE_OF_EACH })
-  await live.importCatalog()
+  live = await openLoaded('none', { world: ONE_OF_EACH })
   place = [...places(live.world)][0] as Place
 })
 

@@ -3,17 +3,16 @@ import { addComment, deleteComment } from '../../src/demo/changes.ts'
 import type { Comment } from '../../src/demo/comments.ts'
 import type { Place } from '../../src/demo/layout.ts'
 import { successBody } from '../../src/demo/operations.ts'
-import { openLive } from '../helpers/live.ts'
+import { openLoaded } from '../helpers/live.ts'
 import { busyPlace, listingComments, scopeOf } from '../helpers/places.ts'
 import type { FaultRule } from '../service/faults.ts'
 
 /** What counts as evidence that a comment was deleted: null at its place in the response to a call by IDs, and nothing else. */
 
-const live = await openLive('none', {
+const live = await openLoaded('none', {
   world: { organizations: 1, documentsPerOrganization: 1 },
   settings: { SYNC_RETRIES: '0' },
 })
-await live.importCatalog()
 
 let place: Place
 let comments: readonly Comment[]

@@ -7,18 +7,17 @@ import { moduleOf } from '../../src/core/sync/operation.ts'
 import { itemsOf, successBody } from '../../src/demo/operations.ts'
 import { sendJson } from '../../src/demo/stand-in.ts'
 import { verify } from '../../src/features/check/verify.ts'
-import { openLive } from '../helpers/live.ts'
+import { openLoaded } from '../helpers/live.ts'
 import type { Fault } from '../service/faults.ts'
 
 /** What becomes of the records that a listing lacks, whatever its operation and kind. */
 
-const live = await openLive('none', {
+const live = await openLoaded('none', {
   world: { documentsPerOrganization: 1, groupsPerOrganization: 1, skew: false },
 })
 const app = await live.openApp()
 const { pool } = live.database
 const [organizationId = ''] = live.world.organizationIds()
-await live.importCatalog()
 await live.run()
 
 const CASES = OPERATION_NAMES.flatMap((operation) =>

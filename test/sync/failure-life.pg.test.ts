@@ -15,14 +15,13 @@ import { NothingFailsError } from '../../src/base/errors.ts'
 import { countScopes } from '../../src/core/run/start.ts'
 import { onApp } from '../client/on-app.ts'
 import { BEARER, unlistened } from '../http/served.ts'
-import { openLive } from '../helpers/live.ts'
+import { openLoaded } from '../helpers/live.ts'
 import type { RunRow } from '../helpers/live.ts'
 import { scopeOf } from '../helpers/places.ts'
 import { askPages, hiddenFields, wordsOf } from '../pages/open-pages.ts'
 import type { PagesAsked } from '../pages/open-pages.ts'
 
-const live = await openLive('none', { settings: { SYNC_RETRIES: '0' } })
-await live.importCatalog()
+const live = await openLoaded('none', { settings: { SYNC_RETRIES: '0' } })
 const app = await live.openApp()
 const pages: PagesAsked = await askPages(app)
 const all = [...places(live.world)]

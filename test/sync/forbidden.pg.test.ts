@@ -1,17 +1,16 @@
 import { expect, test } from 'vitest'
 import * as scopes from '../../src/core/database/statements/scopes.ts'
-import { openLive } from '../helpers/live.ts'
+import { openLoaded } from '../helpers/live.ts'
 import type { Live, RunRow } from '../helpers/live.ts'
 
 let live: Live
 
 /** One call at a time, in the order of the catalog: the numbers of calls are exact. */
 async function openOneByOne(organizations: number): Promise<void> {
-  live = await openLive('none', {
+  live = await openLoaded('none', {
     world: { organizations, documentsPerOrganization: 2, annotationsPerDocument: 3 },
     settings: { SYNC_CONCURRENCY: '1' },
   })
-  await live.importCatalog()
 }
 
 async function newlyAsked(): Promise<{ run: RunRow; calls: number }> {

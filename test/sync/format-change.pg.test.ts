@@ -1,13 +1,12 @@
 import { expect, test } from 'vitest'
 import { expectTablesEqual, rowsTouched } from '../helpers/expect-equal.ts'
-import { openLive } from '../helpers/live.ts'
+import { openLoaded } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 
 let live: Live
 
 test('when every stored digest is of an older format, one run writes them anew, and the next touches nothing', async () => {
-  live = await openLive('none')
-  await live.importCatalog()
+  live = await openLoaded('none')
   await live.run()
   for (const table of ['listings', 'annotations']) {
     await live.database.pool.query(

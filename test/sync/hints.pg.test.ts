@@ -7,15 +7,14 @@ import type { HintScope } from '../../src/schemas/hint.ts'
 import { UsageError } from '../../src/base/errors.ts'
 import { hint } from '../../src/features/refresh/hint.ts'
 import { stopRun } from '../../src/core/run/stop.ts'
-import { openLive, settled } from '../helpers/live.ts'
+import { openLoaded, settled } from '../helpers/live.ts'
 import { busyPlace, scopeOf } from '../helpers/places.ts'
 import { until } from '../helpers/until.ts'
 
 /** Hints are given in parallel: one transaction each, on the connections of one process. */
 const MANY = 100
 
-const live = await openLive('postgres')
-await live.importCatalog()
+const live = await openLoaded('postgres')
 const app = await live.openApp()
 beforeEach(async () => {
   await live.database.pool.query('truncate sync.runs, sync.hints cascade')
@@ -24,9 +23,7 @@ beforeEach(async () => {
 
 /** As `migrate` leaves the tables with a REFRESH_BUDGET, or without. */
 async function refresh(budget: number | null): Promise<void> {
-  await live.database.pool.query('update collab_store.definitions set refresh_budget = $1', [
-    budget,
-  ])
+  await live.rows('update collab_store.definitions set refresh_budget = $1', budget)
 }
 
 const rows = (sql: string) => live.rows(sql)
@@ -78,7 +75,7 @@ describe('without refresh', () => {
     let isOver = false
     const beginning = (async () => {
       while (!isOver) {
-        const { rows: begun } = await live.database.pool.query(
+        const begun = await live.rows(
           `update sync.runs set status = 'running', started_at = now() where status = 'queued' returning run_id`,
         )
         // A worker calls the service from here on.

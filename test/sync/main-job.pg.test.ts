@@ -8,14 +8,13 @@ import type { Item } from '../../src/core/database/claims.ts'
 import { planPage, startRun } from '../../src/core/run/start.ts'
 import { endDirectly } from '../helpers/direct-run.ts'
 import { expectTablesEqual, rowsTouched } from '../helpers/expect-equal.ts'
-import { openLive } from '../helpers/live.ts'
+import { openLoaded } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 import { busyPlace, busyPlaces, scopeOf } from '../helpers/places.ts'
 
 /** What runs write, one after another over the same tables: each test begins with what those before it left. */
 
-const live = await openLive('none')
-await live.importCatalog()
+const live = await openLoaded('none')
 
 /** The scope of a run of one user. */
 function scopeOfUser() {

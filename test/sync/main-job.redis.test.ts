@@ -5,7 +5,8 @@ import { NIGHTLY } from '../../src/core/queue/schedule.ts'
 import { startWorker } from '../../src/worker/worker.ts'
 import { jobs } from '../../jobs/index.ts'
 import { expectTablesEqual } from '../helpers/expect-equal.ts'
-import { QUEUE_KINDS, isMissing, openLive, settled } from '../helpers/live.ts'
+import { latch } from '../helpers/latch.ts'
+import { QUEUE_KINDS, isMissing, openLoaded, settled } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 import { until } from '../helpers/until.ts'
 
@@ -16,8 +17,7 @@ describe.each(QUEUE_KINDS)('the main job with its queue on %s', (kind) => {
 
   beforeAll(async () => {
     if (isMissing(kind)) return
-    live = await openLive(kind)
-    await live.importCatalog()
+    live = await openLoaded(kind)
     app = await live.openApp()
     queue = openQueue(app)
   })
@@ -27,10 +27,9 @@ describe.each(QUEUE_KINDS)('the main job with its queue on %s', (kind) => {
 
   /** Holds back every answer from now on, until the test lets them go. */
   function holdAnswers(): () => void {
-    let letGo = (): void => {}
-    const free = new Promise<void>((resolve) => (letGo = resolve))
-    live.standIn.setFaults([{ kind: 'held', until: free }])
-    return letGo
+    const { opened, open } = latch()
+    live.standIn.setFaults([{ kind: 'held', until: opened }])
+    return open
   }
 
   async function failureOf(name: string, data: object): Promise<string> {

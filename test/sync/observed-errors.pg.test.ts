@@ -2,15 +2,14 @@ import type { ServerResponse } from 'node:http'
 import { beforeEach, expect, test } from 'vitest'
 import type { Operation } from '../../src/base/operations.ts'
 import { sendJson } from '../../src/demo/stand-in.ts'
-import { openLive } from '../helpers/live.ts'
+import { openLoaded } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 import { expectNoTrace } from '../privacy/every-text.ts'
 
 let live: Live
 
 beforeEach(async () => {
-  live = await openLive('none', { settings: { SYNC_RETRIES: '0' } })
-  await live.importCatalog()
+  live = await openLoaded('none', { settings: { SYNC_RETRIES: '0' } })
 })
 
 test('a code never seen before is counted with one sample, over all runs, and known codes are not', async () => {
@@ -20,10 +19,11 @@ test('a code never seen before is counted with one sample, over all runs, and kn
     { kind: 'not-found', match: { operation: 'users', organizationId: second } },
   ])
   const run = await live.run()
-  const { rows: failures } = await live.database.pool.query(
+  const failures = await live.rows(
     `select http_status, error_status, count(*)::int as scopes, min(error_message) as message
     from sync.failures where run_id = $1 and organization_id = $2 group by 1, 2`,
-    [run.run_id, first],
+    run.run_id,
+    first,
   )
   expect(failures).toHaveLength(1)
   const [{ http_status, error_status, scopes, message }] = failures
@@ -80,15 +80,12 @@ test('no table contains key or token, wherever a record returns them', async () 
     live.database,
     forms.map((form) => form.replace(/=+$/, '')),
   )
-  const { rows } = await live.database.pool.query(
-    'select comment_text from collab.comments limit 1',
-  )
+  const rows = await live.rows('select comment_text from collab.comments limit 1')
   expect(rows).toEqual([{ comment_text: expect.stringMatching(/^(\[secret\]=* ?){4}$/) }])
 })
 
-async function observed() {
-  const { rows } = await live.database.pool.query(
+function observed() {
+  return live.rows(
     'select operation, http_status, error_status, times, sample from sync.observed_errors',
   )
-  return rows
 }

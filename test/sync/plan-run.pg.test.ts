@@ -7,15 +7,14 @@ import { UsageError } from '../../src/base/errors.ts'
 import { planRun } from '../../src/features/check/plan.ts'
 import type { PlannedScope } from '../../src/features/check/plan.ts'
 import { dumpTables } from '../helpers/dump-tables.ts'
-import { openLive } from '../helpers/live.ts'
+import { openLoaded } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 import { busyPlace } from '../helpers/places.ts'
 
 let live: Live
 
 beforeEach(async () => {
-  live = await openLive('none')
-  await live.importCatalog()
+  live = await openLoaded('none')
 })
 
 test('a plan of a first run tells every record and leaves not one behind', async () => {

@@ -8,7 +8,7 @@ import { verify } from '../../src/features/check/verify.ts'
 import { prune } from '../../src/features/privacy/prune.ts'
 import { describeRun } from '../../src/cli/run-details.ts'
 import { onApp } from '../client/on-app.ts'
-import { openLive } from '../helpers/live.ts'
+import { openLoaded } from '../helpers/live.ts'
 import { busyPlace, listingComments, scopeOf } from '../helpers/places.ts'
 import { askPages, wordsOf } from '../pages/open-pages.ts'
 
@@ -17,10 +17,9 @@ import { askPages, wordsOf } from '../pages/open-pages.ts'
  * one row, however often it is received; each run counts it.
  */
 
-const live = await openLive('none', {
+const live = await openLoaded('none', {
   world: { organizations: 1, documentsPerOrganization: 1, annotationsPerDocument: 3 },
 })
-await live.importCatalog()
 const place = busyPlace(live.world, 3)
 const comments: readonly Comment[] = live.world.comments(place) ?? []
 const collabSync = onApp(await live.openApp())

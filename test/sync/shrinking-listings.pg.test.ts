@@ -1,15 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { decideHeld } from '../../src/core/sync/held.ts'
 import type { HeldDecision } from '../../src/core/sync/held.ts'
-import { openLive } from '../helpers/live.ts'
+import { openLoaded } from '../helpers/live.ts'
 import type { RunRow } from '../helpers/live.ts'
 
 type Kind = 'organization' | 'document' | 'group'
 
 const world = { organizations: 40, documentsPerOrganization: 1, groupsPerOrganization: 1 }
 const none = { annotationsPerDocument: 0, usersPerOrganization: 0, skew: false }
-const live = await openLive('none', { world: { ...world, ...none } })
-await live.importCatalog()
+const live = await openLoaded('none', { world: { ...world, ...none } })
 const organizations: Iterator<string> = live.world.organizationIds()
 
 test('the listing of a user group is held on the night when too many left within seven days', async () => {

@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest'
 import { readRun } from '../../src/client/run-reports.ts'
 import { startRun } from '../../src/core/run/start.ts'
-import { openLive, settled } from '../helpers/live.ts'
+import { openLoaded, settled } from '../helpers/live.ts'
 
-const live = await openLive('postgres')
-await live.importCatalog()
+const live = await openLoaded('postgres')
 
 test('a run that another version narrowed in its own way fails at once, and can be listed', async () => {
   const app = await live.openApp()

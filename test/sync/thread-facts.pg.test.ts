@@ -73,9 +73,7 @@ let annotationKey = 0
 async function factsOf(comments: readonly CommentRecord[]) {
   const thread = { organizationKey: 1, annotationKey: ++annotationKey, notBefore: null, comments }
   await transaction(database.pool, (client) => insertComments(client, [thread], new Date()))
-  const { rows } = await database.pool.query('select * from collab_store.thread_facts($1)', [
-    annotationKey,
-  ])
+  const rows = await database.rows('select * from collab_store.thread_facts($1)', annotationKey)
   const {
     first_comment_at: first,
     last_comment_at: last,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { openLive, settled } from '../helpers/live.ts'
+import { openLoaded, settled } from '../helpers/live.ts'
 import { until } from '../helpers/until.ts'
 import { bytes, openFaultServer } from '../service/fault-server.ts'
 import { openSelfSignedServer } from '../service/self-signed.ts'
@@ -8,8 +8,7 @@ const untrusted = await openSelfSignedServer()
 const STOPPED = { status: 'failed', stopped_for: 'unreachable' }
 
 test('an address where nothing listens ends the run after the tries of the first calls, with what to do', async () => {
-  const live = await openLive('none')
-  await live.importCatalog()
+  const live = await openLoaded('none')
   const closed = await openFaultServer()
   await closed.close()
   const run = await live.run({ settings: { COLLAB_API_URL: closed.url, SYNC_RETRIES: '1' } })
@@ -20,8 +19,7 @@ test('an address where nothing listens ends the run after the tries of the first
 })
 
 test('a certificate that is not trusted ends the run at once, with what to do', async () => {
-  const live = await openLive('none')
-  await live.importCatalog()
+  const live = await openLoaded('none')
   const run = await live.run({ settings: { COLLAB_API_URL: untrusted.url } })
   expect(run).toMatchObject({ ...STOPPED, calls: 0, scopes_failed: 0 })
   expect(run['problem']).toMatch(
@@ -35,8 +33,7 @@ test.each([
 ])(
   'the address of another server, %s, is named as what to check',
   async (_, status, body, cause) => {
-    const live = await openLive('none')
-    await live.importCatalog()
+    const live = await openLoaded('none')
     const server = await openFaultServer()
     server.usually = bytes(status, body)
     const { problem } = await live.run({
@@ -50,8 +47,7 @@ test.each([
 )
 
 test('a worker that does not trust the certificate leaves the run to the others, and ends it when there is none', async () => {
-  const live = await openLive('postgres')
-  await live.importCatalog()
+  const live = await openLoaded('postgres')
   const { pool } = live.database
   await pool.query(
     `insert into sync.workers (worker_id, started_at, heartbeat_at, calls_in_flight, calls_limit)

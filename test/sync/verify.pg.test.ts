@@ -8,7 +8,7 @@ import { decideHeld } from '../../src/core/sync/held.ts'
 import { verify } from '../../src/features/check/verify.ts'
 import type { Difference } from '../../src/features/check/verify.ts'
 import { dumpTables } from '../helpers/dump-tables.ts'
-import { openLive } from '../helpers/live.ts'
+import { openLoaded } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 import { busyPlace, busyPlaces, scopeOf } from '../helpers/places.ts'
 
@@ -19,8 +19,7 @@ let live: Live
 
 beforeEach(async () => {
   // The service's clock is ahead: what is edited after the run is later than the check.
-  live = await openLive('none', { world: { now: new Date(Date.now() + DAY_MS) } })
-  await live.importCatalog()
+  live = await openLoaded('none', { world: { now: new Date(Date.now() + DAY_MS) } })
 })
 
 test('after a run every scope of the catalog is found equal, each asked for once', async () => {
@@ -109,8 +108,7 @@ test('a comment that the service changed after the last check is told apart from
 
 test('an old comment that the tables have wrong is an error', async () => {
   await live.close()
-  live = await openLive('none', { world: { now: new Date(Date.now() - DAY_MS) } })
-  await live.importCatalog()
+  live = await openLoaded('none', { world: { now: new Date(Date.now() - DAY_MS) } })
   await live.run()
   const place = busyPlace(live.world)
   const [comment] = live.world.comments(place) as readonly { commentId: number }[]

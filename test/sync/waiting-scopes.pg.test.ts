@@ -1,14 +1,13 @@
 import { expect, test } from 'vitest'
-import { openLive } from '../helpers/live.ts'
+import { openLoaded } from '../helpers/live.ts'
 
 const ANNOTATIONS = 8
 
 test('scopes that wait for another try hold up no others, though two at a time are all that begin', async () => {
-  const live = await openLive('none', {
+  const live = await openLoaded('none', {
     world: { organizations: 1, documentsPerOrganization: 1, annotationsPerDocument: ANNOTATIONS },
     settings: { SYNC_CONCURRENCY: '1', SYNC_RETRIES: '6' },
   })
-  await live.importCatalog()
   const seen = new Set<unknown>()
   live.standIn.setFaults([
     {

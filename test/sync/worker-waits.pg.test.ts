@@ -19,7 +19,7 @@ import type { ServiceSettings } from '../../src/settings/settings.ts'
 import type { Settings } from '../../src/settings/table.ts'
 import { startWorker } from '../../src/worker/worker.ts'
 import { urlWith } from '../helpers/database.ts'
-import { openLive, settled, startOn } from '../helpers/live.ts'
+import { openLoaded, settled, startOn } from '../helpers/live.ts'
 import { startRelay } from '../helpers/relay.ts'
 import { until } from '../helpers/until.ts'
 import { askPages, wordsOf } from '../pages/open-pages.ts'
@@ -30,8 +30,7 @@ interface Line {
   readonly waiting?: string
 }
 
-const live = await openLive('postgres')
-await live.importCatalog()
+const live = await openLoaded('postgres')
 
 test('a throttled run says so on its page, in status and in the log, with its next try and its end', async () => {
   live.standIn.setFaults([

@@ -12,7 +12,7 @@ import type { ServiceSettings } from '../../src/settings/settings.ts'
 import type { Settings } from '../../src/settings/table.ts'
 import { startRun } from '../../src/core/run/start.ts'
 import { startWorker } from '../../src/worker/worker.ts'
-import { openLive, settled } from '../helpers/live.ts'
+import { openLive, openLoaded, settled } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 
 type Line = Record<string, unknown>
@@ -25,8 +25,7 @@ describe('what a worker logs of a run with a failing scope', () => {
   const texts: string[] = []
 
   beforeAll(async () => {
-    live = await openLive('postgres')
-    await live.importCatalog()
+    live = await openLoaded('postgres')
     place = [...places(live.world)][0] as Place
     live.standIn.setFaults([{ kind: 'bad-request', match: { operation: 'comments', ...place } }])
     const heard = new Writable({

@@ -14,14 +14,13 @@ import { createWorkerMetrics, listenForMetrics } from '../../src/worker/telemetr
 import type { MetricsListener } from '../../src/worker/telemetry/worker-metrics.ts'
 import { startWorker } from '../../src/worker/worker.ts'
 import { until } from '../helpers/until.ts'
-import { openLive, settled } from '../helpers/live.ts'
+import { openLoaded, settled } from '../helpers/live.ts'
 import type { RunRow } from '../helpers/live.ts'
 import { fileText } from '../deploy/yaml-files.ts'
 import { samplesIn, sumOf, valueOf } from './exposition.ts'
 
 /** One run with faults of every kind, worked by one worker; then a second one whose credentials are refused. */
-const live = await openLive('postgres', { world: { usersPerOrganization: 20 } })
-await live.importCatalog()
+const live = await openLoaded('postgres', { world: { usersPerOrganization: 20 } })
 const [place] = [...places(live.world)]
 live.standIn.setFaults([
   { kind: 'bad-request', match: { operation: 'comments', ...place } },

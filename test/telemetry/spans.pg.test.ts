@@ -5,15 +5,14 @@ import {
 } from '@opentelemetry/sdk-trace-node'
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import { setTracing, withSpan } from '../../src/base/trace.ts'
-import { openLive } from '../helpers/live.ts'
+import { openLoaded } from '../helpers/live.ts'
 
 /** What `node --import` of OpenTelemetry's instrumentation would register. */
 const exporter = new InMemorySpanExporter()
 const provider = new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] })
 
 provider.register()
-const live = await openLive('postgres')
-await live.importCatalog()
+const live = await openLoaded('postgres')
 afterAll(async () => {
   await setTracing(false)
   await provider.shutdown()

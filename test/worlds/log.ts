@@ -31,8 +31,13 @@ export type Deed = { readonly at: Date } & (
     }
 )
 
+/** IDs of an annotation or a listing, as a call, a row or a scope has them. */
+type Ids = { readonly organizationId: string } & {
+  readonly [id in 'documentId' | 'annotationId' | 'groupId']?: string | null | undefined
+}
+
 /** The key of an annotation or a listing. */
-export function keyOf(place: Listing & Partial<Place>): string {
+export function keyOf(place: Ids): string {
   const { organizationId, documentId = null, annotationId = null, groupId = null } = place
   return JSON.stringify([organizationId, documentId, annotationId, groupId])
 }

@@ -1,10 +1,9 @@
 import { spawn } from 'node:child_process'
-import { createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
 import { readFile } from 'node:fs/promises'
 import { importCatalog } from '../../../src/features/catalog/import.ts'
 import { listSource } from '../../../src/features/catalog/lines.ts'
 import { readNameRedaction } from '../../../src/features/privacy/rules.ts'
+import { freePort } from '../../helpers/servers.ts'
 import { median, short } from '../bench.ts'
 import type { Comparison, Table } from '../bench.ts'
 import { COMMAND, runCommand } from '../child.ts'
@@ -253,12 +252,4 @@ async function idle(
     }
   }
   return { title: 'An idle worker', head: ['', "PostgreSQL's CPU s a minute"], rows }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }

@@ -278,9 +278,7 @@ describe('the key of a cookie', () => {
   }
 
   test('needs the secret of the database, and opens nothing for longer than a session lasts', async () => {
-    const { rows } = await live.database.pool.query<{ salt: Buffer }>(
-      'select salt from sync.privacy',
-    )
+    const rows = await live.rows<{ salt: Buffer }>('select salt from sync.privacy')
     const [{ salt } = { salt: Buffer.of() }] = rows
     const status = async (...given: Parameters<typeof cookieWith>) =>
       (await ask('GET', '/v1/runs', cookieWith(...given))).statusCode
