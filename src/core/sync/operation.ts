@@ -9,16 +9,8 @@ import type { DecidedListing, ListedRecords } from './compare/listings.ts'
 import type { Committing } from './context.ts'
 import { commentsFilter, fetchComments } from './fetch/comments.ts'
 import type { Fetching } from './fetch/listing.ts'
-import type { FetchedResult, RecordsResult } from './fetch/result.ts'
+import type { FetchedResult, RecordsResult, RecordTypes } from './fetch/result.ts'
 import { fetchUsers, usersFilter } from './fetch/users.ts'
-import type { CommentRecord } from './record/comment.ts'
-import type { UserRecord } from './record/user.ts'
-
-/** What a record of each operation is once it is read, and its key. */
-export interface RecordTypes {
-  users: { record: UserRecord; id: string }
-  comments: { record: CommentRecord; id: number }
-}
 
 /** What an operation of listings stores of them; null for one that deletes only what the service returns null for. */
 type ListedOf = {

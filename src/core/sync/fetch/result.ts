@@ -3,8 +3,9 @@ import type { CallError } from '../../../base/errors.ts'
 import type { Operation } from '../../../base/operations.ts'
 import type { Log } from '../../../base/log.ts'
 import { isOurCode } from '../../../schemas/format.ts'
-import type { RecordTypes } from '../operation.ts'
+import type { CommentRecord } from '../record/comment.ts'
 import type { Reject } from '../record/received.ts'
+import type { UserRecord } from '../record/user.ts'
 
 /** The result of fetching one scope. */
 export type FetchedResult =
@@ -12,6 +13,12 @@ export type FetchedResult =
   | { readonly outcome: 'unchanged'; readonly scope: BatchScope; readonly records: number }
   | RecordsResult
   | FailedResult
+
+/** What a record of each operation is once it is read, and its key. */
+export interface RecordTypes {
+  users: { record: UserRecord; id: string }
+  comments: { record: CommentRecord; id: number }
+}
 
 /** Records to store. */
 export interface RecordsResult<O extends Operation = Operation> {
