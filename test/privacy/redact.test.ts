@@ -437,18 +437,19 @@ test('rules read erasures only if there is a new one, and empty fields that are 
   const rowOf = (erasureId: number, userId: string, organizationId: string | null) => {
     return [erasureId, organizationId, pseudonymOf(SALT, userId), [], []]
   }
+  const columns = 'erasure_id organization_id pseudonym email_hashes name_hashes'.split(' ')
   const erasures = [rowOf(1, 'ann', 'p')]
-  const tables = new Map<string | null, unknown[][]>([
-    ['privacy/erasures', erasures],
-    ['privacy/salt', [[SALT]]],
+  const tables = new Map<string | null, { columns: string[]; rows: unknown[][] }>([
+    ['privacy/erasures', { columns, rows: erasures }],
+    ['privacy/salt', { columns: ['salt'], rows: [[SALT]] }],
   ])
   const asked: unknown[] = []
   const query = async ({ text }: { text: string }) => {
     const name = statementName(text)
-    const rows = tables.get(name)
-    if (rows === undefined) throw new Error(`${name} was asked`)
+    const table = tables.get(name)
+    if (table === undefined) throw new Error(`${name} was asked`)
     asked.push(name)
-    return { rows, rowCount: rows.length }
+    return { rows: table.rows, fields: table.columns.map((column) => ({ name: column })) }
   }
   const keeper = new RulesKeeper({ query } as never)
   const of = async (lastErasure: number | null) => {
