@@ -181,11 +181,24 @@ export const RUN_CHANGE_COLUMNS: Columns<RunChange> = [
   ['at', ({ at }) => at, 'nowrap'],
 ]
 
-/** The comment or the user with a link. */
-function changedThing({ object, name, userId, ...ids }: RunChange): Value {
-  const { organizationId } = ids
-  if (object === 'comment')
-    return { ids, text: shorten(name ?? '', 60) || `comment ${ids.commentId}` }
+/** The record that changed, with a link. */
+function changedThing(change: RunChange): Value {
+  return CHANGED_THINGS[change.object](change)
+}
+
+const CHANGED_THINGS: Readonly<Record<RunChange['object'], (change: RunChange) => Value>> = {
+  comment: changedComment,
+  user: changedUser,
+  document_user: changedUser,
+  user_group_member: changedUser,
+}
+
+function changedComment({ name, organizationId, documentId, annotationId, commentId }: RunChange) {
+  const ids = { organizationId, documentId, annotationId, commentId }
+  return { ids, text: shorten(name ?? '', 60) || `comment ${commentId}` }
+}
+
+function changedUser({ organizationId, userId, name }: RunChange): Value {
   return userId === null ? 'erased user' : personOf({ organizationId }, { userId, name })
 }
 

@@ -3,9 +3,7 @@ import type { CallError } from '../../../base/errors.ts'
 import type { Operation } from '../../../base/operations.ts'
 import type { Log } from '../../../base/log.ts'
 import { isOurCode } from '../../../schemas/format.ts'
-import type { CommentRecord } from '../record/comment.ts'
 import type { Reject } from '../record/received.ts'
-import type { UserRecord } from '../record/user.ts'
 
 /** The result of fetching one scope. */
 export type FetchedResult =
@@ -14,11 +12,8 @@ export type FetchedResult =
   | RecordsResult
   | FailedResult
 
-/** What a record of each operation is once it is read, and its key. */
-export interface RecordTypes {
-  users: { record: UserRecord; id: string }
-  comments: { record: CommentRecord; id: number }
-}
+/** What a record of each operation is once it is read, and its key. The module that reads a record adds it. */
+export interface RecordTypes {}
 
 /** Records to store. */
 export interface RecordsResult<O extends Operation = Operation> {

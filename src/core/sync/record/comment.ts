@@ -14,6 +14,12 @@ import type { Received } from './received.ts'
 import type { RecordReader } from './records.ts'
 import { readUser, userIdFault } from './user.ts'
 
+declare module '../fetch/result.ts' {
+  interface RecordTypes {
+    comments: { record: CommentRecord; id: number }
+  }
+}
+
 /** Reads the items of Get Comments. */
 export const COMMENTS: RecordReader<number, CommentRecord> = {
   operation: 'comments',

@@ -1,7 +1,8 @@
+import { isObject } from '../../../base/json.ts'
 import type { Json } from '../../../base/json.ts'
 import { OPERATIONS } from '../../../base/operations.ts'
 import type { Operation, RecordName } from '../../../base/operations.ts'
-import { ID_BYTES_MAX } from '../../../schemas/check.ts'
+import { isTooLongId } from '../../../schemas/check.ts'
 import type { Client } from '../../database/pool.ts'
 import type { Rules } from '../rules.ts'
 import { checkRejects, processingFault, Received, REJECTS_MAX } from './received.ts'
@@ -42,9 +43,6 @@ export interface RecordReader<Id, R> {
   /** The key of an item of which nothing else can be read; null where it is not known. */
   rawId(item: unknown): Id | null
 }
-
-/** A fault after which no item counts as nameless: no stored user has an ID as long. */
-export const TOO_LONG_ID = `userId is longer than ${ID_BYTES_MAX.toLocaleString('en')} bytes`
 
 /** What reading records depends on. */
 export interface Reading {
@@ -115,7 +113,9 @@ export class Records<Id extends string | number, R extends ReadRecord> {
       const item = this.#leaveOut === null ? read : this.#leaveOut(read)
       const fault = reader.keyFault(item)
       if (fault !== null) {
-        if (fault !== TOO_LONG_ID) this.nameless += 1
+        // No stored record has an ID as long.
+        const key = isObject(item) ? item[reader.key] : null
+        if (typeof key !== 'string' || !isTooLongId(key)) this.nameless += 1
         return this.#rejectWhole(received, fault)
       }
       id = (item as Json)[reader.key] as Id

@@ -2,18 +2,23 @@ import { RECORDS, USER_COLUMN_LIST } from '../../../base/columns.ts'
 import type { UserColumns } from '../../../base/columns.ts'
 import { isObject } from '../../../base/json.ts'
 import type { Json } from '../../../base/json.ts'
-import { isStorable, isTooLongId } from '../../../schemas/check.ts'
+import { ID_BYTES_MAX, isStorable, isTooLongId } from '../../../schemas/check.ts'
 import { digestOfUser } from './digest.ts'
 import { memberColumns, otherMembers, readColumns, restOf, typeName } from './members.ts'
 import type { MemberColumn } from './members.ts'
 import type { Received } from './received.ts'
-import { TOO_LONG_ID } from './records.ts'
 import type { RecordReader } from './records.ts'
 
 export interface UserRecord extends UserColumns {
   readonly digest: Buffer
   /** Its index among the items of its response. */
   readonly index: number
+}
+
+declare module '../fetch/result.ts' {
+  interface RecordTypes {
+    users: { record: UserRecord; id: string }
+  }
 }
 
 /** Reads the items of Get Users. Which members are always present is not known: only `userId` is needed, as the key. */
@@ -59,5 +64,7 @@ export function userIdFault(item: unknown): string | null {
   if (typeof userId !== 'string') return `userId is a ${typeof userId}, not a string`
   if (userId === '') return 'userId is empty'
   if (!isStorable(userId)) return 'userId holds a character that PostgreSQL cannot hold'
-  return isTooLongId(userId) ? TOO_LONG_ID : null
+  return isTooLongId(userId)
+    ? `userId is longer than ${ID_BYTES_MAX.toLocaleString('en')} bytes`
+    : null
 }
