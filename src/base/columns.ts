@@ -107,8 +107,15 @@ export const USER_COLUMNS = {
   rest,
 } as const satisfies Record<string, Column & { readonly type: 'text' | 'jsonb' }>
 
-/** The views of `collab`, in the singular, whose rows runs add and remove. */
-export const RECORD_OBJECTS = ['comment', 'user', 'document_user', 'user_group_member'] as const
+/** The views of `collab`, in the singular, whose rows runs add and remove, each with the key of the record in a row. */
+export const RECORD_KEYS = {
+  comment: 'commentId',
+  user: 'userId',
+  document_user: 'userId',
+  user_group_member: 'userId',
+} as const
+
+export const RECORD_OBJECTS = Object.keys(RECORD_KEYS) as (keyof typeof RECORD_KEYS)[]
 
 /** The views of `collab`, in the singular, whose rows the feed of changes has. */
 export const CHANGED_OBJECTS = [
@@ -158,12 +165,14 @@ export const COMMENT_PEOPLE = COMMENT_COLUMN_LIST.flatMap(({ person, member }) =
 
 /** Each record, as `OPERATIONS` calls it, with the member that is its key. */
 export const RECORDS: Readonly<Record<RecordName, RecordColumns>> = {
-  user: recordOf('userId', USER_COLUMN_LIST),
-  comment: recordOf('commentId', COMMENT_COLUMN_LIST),
+  user: recordOf('userId', USER_COLUMN_LIST, 'person'),
+  comment: recordOf('commentId', COMMENT_COLUMN_LIST, 'authored'),
 }
 
 interface RecordColumns {
   readonly key: string
+  /** Redacted as a person, as words of an author, or by the value of each field alone. */
+  readonly redacted: 'person' | 'authored' | 'by value'
   readonly columns: readonly NamedColumn[]
   /** The members that have columns; all others go to `rest`. */
   readonly members: ReadonlySet<string>
@@ -214,9 +223,13 @@ export function columnOf(name: string): string {
   return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
 
-function recordOf(key: string, columns: readonly NamedColumn[]): RecordColumns {
+function recordOf(
+  key: string,
+  columns: readonly NamedColumn[],
+  redacted: RecordColumns['redacted'],
+): RecordColumns {
   const own = columns.flatMap(({ member }) => member?.split('.')[0] ?? [])
-  return { key, columns, members: new Set([key, ...own]) }
+  return { key, columns, redacted, members: new Set([key, ...own]) }
 }
 
 const PEOPLE = new Set(

@@ -1,3 +1,4 @@
+import { RECORD_KEYS } from '../base/columns.ts'
 import type { Action } from './action.ts'
 import type { AttentionByKind } from './attention.ts'
 import {
@@ -183,23 +184,14 @@ export const RUN_CHANGE_COLUMNS: Columns<RunChange> = [
 
 /** The record that changed, with a link. */
 function changedThing(change: RunChange): Value {
-  return CHANGED_THINGS[change.object](change)
-}
-
-const CHANGED_THINGS: Readonly<Record<RunChange['object'], (change: RunChange) => Value>> = {
-  comment: changedComment,
-  user: changedUser,
-  document_user: changedUser,
-  user_group_member: changedUser,
-}
-
-function changedComment({ name, organizationId, documentId, annotationId, commentId }: RunChange) {
-  const ids = { organizationId, documentId, annotationId, commentId }
-  return { ids, text: shorten(name ?? '', 60) || `comment ${commentId}` }
-}
-
-function changedUser({ organizationId, userId, name }: RunChange): Value {
-  return userId === null ? 'erased user' : personOf({ organizationId }, { userId, name })
+  const { object, organizationId, documentId, annotationId, commentId, name } = change
+  const key = RECORD_KEYS[object]
+  if (key === 'commentId') {
+    const ids = { organizationId, documentId, annotationId, commentId }
+    return { ids, text: shorten(name ?? '', 60) || `comment ${commentId}` }
+  }
+  const id = change[key]
+  return id === null ? 'erased user' : { ids: { organizationId, [key]: id }, text: named(id, name) }
 }
 
 /** A user with a link, and the name if it is known. */
@@ -207,7 +199,11 @@ export function personOf(
   { organizationId }: ThingIds,
   { userId, name }: NonNullable<LifeEntry['user']>,
 ) {
-  return { ids: { organizationId, userId }, text: name ? `${userId} (${name})` : userId }
+  return { ids: { organizationId, userId }, text: named(userId, name) }
+}
+
+function named(id: string, name: string | null): string {
+  return name ? `${id} (${name})` : id
 }
 
 export const CAUSE_COLUMNS: Columns<FailureReport> = [

@@ -196,8 +196,9 @@ const LISTED = OPERATION_NAMES.flatMap((operation) =>
 async function merge(client: Client, prune: boolean): Promise<CatalogChanges> {
   await catalog.stageNames.run(client)
   const organizations = await catalog.addOrganizations.run(client)
-  await catalog.stageParents.run(client)
+  await catalog.stageUserGroups.run(client)
   const userGroups = await catalog.addUserGroups.run(client)
+  await catalog.stageDocuments.run(client)
   const documents = await catalog.addDocuments.run(client)
   await catalog.stageAnnotations.run(client)
   await catalog.numberListings.run(client, {

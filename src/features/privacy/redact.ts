@@ -68,10 +68,13 @@ export function redactUser(item: unknown, redaction: Redaction, place = ''): unk
   return redactFields('user', item, redaction)
 }
 
-/** Leaves out of an item of each record what may not be stored. */
-export const REDACT: Readonly<
-  Record<RecordName, (item: unknown, redaction: Redaction) => unknown>
-> = { user: redactUser, comment: redactComment }
+/** A received item of an operation, without what may not be stored. */
+export function redactItem(record: RecordName, item: unknown, redaction: Redaction): unknown {
+  const { redacted } = RECORDS[record]
+  if (redacted === 'person') return redactUser(item, redaction)
+  if (redacted === 'authored') return redactComment(item, redaction)
+  return isObject(item) ? redactFields(record, item, redaction) : redactOther(item, redaction)
+}
 
 /** @param ruled as in redactMembers; without it, the record's ID stays, because it identifies the record */
 function redactFields(

@@ -13,7 +13,7 @@ import { leavingOut } from './leave-out.ts'
 import { erasedIn, hashEmail } from './people.ts'
 import type { ErasedPeople } from './people.ts'
 import { redactString } from './redact-text.ts'
-import { REDACT, redactRow } from './redact.ts'
+import { redactItem, redactRow } from './redact.ts'
 
 /** The settings `PRIVACY_EMAIL`, `PRIVACY_RAW` and `PRIVACY_EXCLUDE`, as the database has them. */
 type PrivacyPolicy = Pick<SeenByClaim, 'privacyEmail' | 'privacyRaw' | 'privacyExclude'>
@@ -103,9 +103,8 @@ function redactBy(policy: PrivacyPolicy, salt: Buffer, erased: ErasedPeople | nu
   const { privacyEmail, privacyRaw } = policy
   const redaction = { email: emails[privacyEmail], keepsUnknown: privacyRaw === 'keep', erased }
   return {
-    ...forEachOperation((operation) => {
-      const redact = REDACT[OPERATIONS[operation].record]
-      return (item: unknown) => redact(withoutTooDeep(item), redaction)
+    ...forEachOperation((operation) => (item: unknown) => {
+      return redactItem(OPERATIONS[operation].record, withoutTooDeep(item), redaction)
     }),
     text: (text) =>
       erased === null || typeof text !== 'string' ? text : redactString(text, erased, false),

@@ -278,6 +278,9 @@ export const replaceHeld = new Statement<null, null>('catalog/replace-held')
 /** Stages annotations that the lines name. Their documents are in the catalog by then. */
 export const stageAnnotations = new Statement<null, null>('catalog/stage-annotations')
 
+/** Stages the documents that the lines name, also those that only an annotation's line names. */
+export const stageDocuments = new Statement<null, null>('catalog/stage-documents')
+
 /** Stages the scopes that a held import lacks. */
 export const stageHeld = new Statement<{ importId: number }, null>('catalog/stage-held', {
   parameters: 'importId',
@@ -289,9 +292,6 @@ export const stageLacking = new Statement<null, null>('catalog/stage-lacking')
 /** Stages the names in the lines, one per object: that of the last line with a name. An empty text removes the name. */
 export const stageNames = new Statement<null, null>('catalog/stage-names')
 
-/** Stages the user groups and the documents that the lines name, also documents that only an annotation's line names. */
-export const stageParents = new Statement<null, null>('catalog/stage-parents')
-
 /** Stages scopes to deactivate: the named ones and those beneath them. */
 export const stageRemoved = new Statement<
   {
@@ -302,6 +302,9 @@ export const stageRemoved = new Statement<
   },
   null
 >('catalog/stage-removed', { parameters: 'organizationKey documentKey annotationKey userGroupKey' })
+
+/** Stages the user groups that the lines name. */
+export const stageUserGroups = new Statement<null, null>('catalog/stage-user-groups')
 
 /** Removes scopes that the lines of an import name from the lacking scopes of the held import, because a caller has requested them since. */
 export const unholdNamed = new Statement<null, null>('catalog/unhold-named')
