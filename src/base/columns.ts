@@ -113,7 +113,7 @@ export const RECORD_KEYS = {
   user: 'userId',
   document_user: 'userId',
   user_group_member: 'userId',
-} as const
+} as const satisfies Readonly<Record<string, 'commentId' | 'userId'>>
 
 export const RECORD_OBJECTS = Object.keys(RECORD_KEYS) as (keyof typeof RECORD_KEYS)[]
 

@@ -50,9 +50,10 @@ async function rowsOf(statement: string): Promise<unknown[][]> {
 const ANNOTATION = { organizationId: 'acme', documentId: 'plan', annotationId: 'a1' }
 
 test('a line implies its parents', async () => {
-  const done = await load([ANNOTATION, { organizationId: 'b', organizationUserGroupId: 'g' }])
+  const group = { organizationId: 'b', organizationUserGroupId: 'g' }
+  const done = await load([ANNOTATION, group, group])
   expect(done).toEqual({
-    lines: 2,
+    lines: 3,
     blanks: null,
     organizations: { ...NOTHING, added: 2 },
     documents: { ...NOTHING, added: 1 },

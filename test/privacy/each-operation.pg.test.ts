@@ -16,6 +16,14 @@ const { userId = '', email = '' } = person ?? {}
 const { pool } = live.database
 const { pseudonym } = await eraseUser(pool, { userId, organizationId: null, reason: 'a letter' })
 
+test('a comment by an erased person keeps no words, and a user who is erased no name', async () => {
+  const redact = (await new RulesKeeper(pool).now()).redact(organizationId)
+  const from = { userId, name: 'N' }
+  const comment = redact?.comments({ commentId: 1, from, commentText: 'words' })
+  expect(comment).toEqual({ commentId: 1, from: { userId: pseudonym } })
+  expect(redact?.users(from)).toEqual({ userId: pseudonym })
+})
+
 describe.each(OPERATION_NAMES)('a record of %s', (operation) => {
   const redacted = async (privacy: Partial<Definitions>, item: unknown) => {
     await setDefinitions(pool, { freshnessPromiseMs: 93_600_000, ...privacy })
@@ -32,6 +40,7 @@ describe.each(OPERATION_NAMES)('a record of %s', (operation) => {
     const item = { note: 'ask ann@mail.example', mail: 'ann@mail.example' }
     expect(await redacted({ privacyEmail: 'drop' }, item)).toEqual({ note: 'ask ' })
     expect(await redacted({ privacyRaw: 'drop' }, item)).toEqual({})
+    expect(await redacted({ privacyEmail: 'drop' }, 'ann@mail.example')).toBeNull()
   })
 
   test('keeps no field of PRIVACY_EXCLUDE, and every response of it alone is read again', async () => {

@@ -328,3 +328,20 @@ describe('each fact shows the field that its term names', () => {
     expect(facts.map(([term, value]) => `${term}: ${textOf(value)}`)).toEqual(shown)
   })
 })
+
+describe('a run changed', () => {
+  const nothing = { organizationUserGroupId: null, commentId: null, userId: null, name: null }
+  const of = { ...nothing, organizationId: 'a', documentId: 'b', annotationId: null }
+  const first = (change: object) =>
+    textOf(RUN_CHANGE_COLUMNS[0]?.[1]({ ...of, change: 'added', at: AT, ...change } as never) ?? '')
+
+  test.each(['user', 'document_user', 'user_group_member'])('a %s, by the user', (object) => {
+    expect(first({ object, userId: 'u', name: 'Ann' })).toBe('u (Ann)')
+    expect(first({ object, userId: 'u' })).toBe('u')
+    expect(first({ object })).toBe('erased user')
+  })
+
+  test('a comment without words, by its number', () => {
+    expect(first({ object: 'comment', annotationId: 'c', commentId: 5 })).toBe('comment 5')
+  })
+})

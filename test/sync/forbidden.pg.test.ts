@@ -83,7 +83,7 @@ test('a first run of which every call is forbidden is worked to its end, and nam
   )
 })
 
-test('the check of the credentials asks for scopes of organizations that were not refused, and for listings of organizations first', async () => {
+test('the check of the credentials asks for scopes of organizations that were not refused, and for listings of organizations first, else of documents or groups', async () => {
   await openOneByOne(2)
   await live.run()
   await live.rows(
@@ -98,5 +98,16 @@ test('the check of the credentials asks for scopes of organizations that were no
     const listing = { documentId: null, annotationId: null, organizationUserGroupId: null }
     expect(asked.map(({ organizationId }) => organizationId)).toEqual([id, id])
     expect(asked).toContainEqual({ operation: 'users', organizationId: id, ...listing })
+  }
+  for (const [kind, member] of [
+    ['document', 'documentId'],
+    ['group', 'organizationUserGroupId'],
+  ]) {
+    await live.rows(
+      `update collab_store.listings set own_checked_at = case kind when '${kind}' then now() else '-infinity' end`,
+    )
+    const asked = await scopes.lastSuccessful.all(live.database.pool, { refused: [] })
+    const listing = { operation: 'users', [member as string]: expect.any(String) }
+    expect(asked).toContainEqual(expect.objectContaining(listing))
   }
 })
