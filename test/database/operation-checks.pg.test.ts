@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { CHANGED_OBJECTS } from '../../src/base/columns.ts'
 import { OPERATION_NAMES, OPERATIONS } from '../../src/base/operations.ts'
 import { createTestDatabase } from '../helpers/database.ts'
 
@@ -16,7 +17,8 @@ test.each([
   ['collab_store.observed_records', 'object', records],
   ['collab_store.observed_members', 'object', records],
   ['sync.member_changes', 'object', records],
-])('the CHECK of %s.%s names what src/base/operations.ts does', async (table, column, names) => {
+  ['collab_store.changes', 'object', CHANGED_OBJECTS],
+])('the CHECK of %s.%s names what src/base does', async (table, column, names) => {
   const { rows } = await pool.query<{ definition: string }>(
     `select pg_get_constraintdef(c.oid) as definition
     from pg_constraint c

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { RECORDS } from '../../src/base/columns.ts'
 import { OPERATION_NAMES, OPERATIONS } from '../../src/base/operations.ts'
 import type { Operation, ScopeKind } from '../../src/base/operations.ts'
 import { transaction } from '../../src/core/database/pool.ts'
@@ -10,7 +11,7 @@ import { verify } from '../../src/features/check/verify.ts'
 import { openLoaded } from '../helpers/live.ts'
 import type { Fault } from '../service/faults.ts'
 
-/** What becomes of the records that a listing lacks, whatever its operation and kind. */
+/** What becomes of records that a response lacks or that were edited, whatever its operation and kind. */
 
 const live = await openLoaded('none', {
   world: { documentsPerOrganization: 1, groupsPerOrganization: 1, skew: false },
@@ -59,6 +60,36 @@ test.each<{ what: string; fault: Fault }>([
     expect(await differing()).toBe(0)
   }
 })
+
+test.each(OPERATION_NAMES)(
+  'a record of %s that was edited and has a new field is stored so, once',
+  async (operation) => {
+    const { columns } = RECORDS[OPERATIONS[operation].record]
+    const words = columns.find(({ member, type }) => type === 'text' && !member?.includes('.'))
+    const edited = (item: string) => {
+      const record: object | null = JSON.parse(item)
+      return JSON.stringify(record && { ...record, [words?.member ?? '']: 'edited', odd: [1] })
+    }
+    live.standIn.setFaults([
+      {
+        kind: 'custom',
+        match: { operation },
+        respond: (request, response) => {
+          const items = itemsOf(live.world, request) ?? []
+          sendJson(response, 200, successBody(operation, items.map(edited)))
+        },
+      },
+    ])
+    const scope = { organizationIds: [organizationId], operations: [operation] }
+    expect(await differing()).toBeGreaterThan(0)
+    const { records_updated: updated } = await live.run({ scope })
+    expect(updated).toBeGreaterThan(0)
+    expect(await differing()).toBe(0)
+    expect(await live.run({ scope })).toMatchObject({ status: 'succeeded', records_updated: 0 })
+    live.standIn.setFaults([])
+    expect(await live.run({ scope })).toMatchObject({ records_updated: updated })
+  },
+)
 
 const ACCEPTED = { resolution: 'accepted', by: 'ann', reason: null } as const
 

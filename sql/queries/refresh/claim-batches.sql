@@ -14,7 +14,8 @@ cross join (
     join collab_store.organizations o using (organization_key)
     where o.active and b.scopes > 0 and b.operation = any($1)
       and (b.checked_at is null or b.checked_at not between $3 and $4)
-      and not exists (select from sync.refresh_pages p where b.batch_key = any(p.batch_keys))
+      -- An anti join would sort all batches of a large catalog, and not only keep the first ones.
+      and b.batch_key not in (select unnest(p.batch_keys) from sync.refresh_pages p)
     order by b.checked_at nulls first, b.batch_key
     limit 64
   ) c

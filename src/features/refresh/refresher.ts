@@ -13,7 +13,7 @@ const IDLE_MS = 500
 /** Time until the next step while PostgreSQL is unavailable, or refresh is off or paused. */
 const REST_MS = 1_000
 /** Time between two reads of hints. */
-const HINTS_MS = 400
+const HINTS_MS = 800
 /** Limit of the share of the budget for hints. They never use the share that the promise requires. */
 const HINTS_SHARE_MAX = 0.5
 
