@@ -64,6 +64,13 @@ test('a field of an object has a column only if the object is a person', () => {
   }
 })
 
+test('every person of a comment is a user', () => {
+  const people = COMMENT_PEOPLE.map(({ person, member }) => [member, { userId: person }])
+  const text = JSON.stringify({ commentId: 1, ...Object.fromEntries(people) })
+  const names = COMMENT_PEOPLE.map(({ person }) => person)
+  expect([...peopleOf([readAgain(COMMENTS, text)]).keys()]).toEqual(names)
+})
+
 describe.each(COMMENT_PEOPLE)('the $person of a comment', ({ person, member }) => {
   test('is read into columns, and is a user as in a listing', () => {
     const summary = SUMMARIES['another person']
@@ -116,7 +123,11 @@ describe.each(COMMENT_PEOPLE)('the $person of a comment', ({ person, member }) =
 
   test('is known by `id` too', () => {
     const redaction = { email: null, keepsUnknown: true, erased: ERASED }
-    const redacted = redactComment(commentWith(member, { id: ID, name: 'W' }), redaction) as Json
-    expect(redacted[member]).toEqual({ id: PSEUDONYM })
+    // Of a comment by an erased author little else is kept.
+    for (const author of ['another person', 'the person']) {
+      const comment = { ...commentWith('from', SUMMARIES[author]), [member]: { id: ID, name: 'W' } }
+      const redacted = redactComment(comment, redaction) as Json
+      expect(redacted[member]).toEqual({ id: PSEUDONYM })
+    }
   })
 })
