@@ -9,6 +9,7 @@ import type { PlannedScope } from '../../src/features/check/plan.ts'
 import { dumpTables } from '../helpers/dump-tables.ts'
 import { openLoaded } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
+import { onApp } from '../client/on-app.ts'
 import { busyPlace } from '../helpers/places.ts'
 
 let live: Live
@@ -127,6 +128,25 @@ test('a plan of what failed in a run, or fails now, asks for that and nothing el
   const failing = await planRun(app.sync, { scope: {}, failing: true }, () => {})
   expect(failing).toMatchObject({ scopes: 1, failed: 0 })
   expect(live.standIn.calls.log.map(({ data }) => data)).toEqual([place, place])
+})
+
+test('users are requested in each organization of the catalog, or in the named ones', async () => {
+  await live.run()
+  const [first, second, ...others] = [...live.world.organizationIds()] as [string, string]
+  const app = await live.openApp()
+  await onApp(app).removeFromCatalog({ lines: [{ organizationId: second }] })
+  const userIds = ['u-1']
+  for (const [organizationIds, expected] of [
+    [undefined, [first, ...others]],
+    [[first], [first]],
+    [[second], []],
+    [[first, second], [first]],
+  ] as [string[] | undefined, string[]][]) {
+    live.standIn.calls.reset()
+    const { scopes } = await plan({ organizationIds, userIds })
+    expect(scopes.map(({ organizationId }) => organizationId).toSorted()).toEqual(expected)
+    expect(live.standIn.calls.total).toBe(expected.length)
+  }
 })
 
 test('a plan of a scope that the catalog lacks is refused before any call', async () => {
