@@ -141,7 +141,8 @@ the run found new, edited, deleted or restored, and the users that joined or lef
   show: {
     summary: 'show everything stored about one thing',
     text: `Shows everything that is stored about an organization, document, annotation, comment, user or user group: why it exists
-or was removed, its last and next check, its events and its contents. With --find, it lists matching runs and things. Times are UTC.`,
+or was removed, its last and next check, its events and its contents. With --find, it lists matching runs and things;
+--seconds searches a large catalog completely. Times are UTC.`,
     after: `
 In an edited comment, [-words-] were removed and {+words+} were added. Put -- before an ID that begins with -.
 

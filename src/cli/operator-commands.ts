@@ -37,6 +37,7 @@ export function addOperatorCommands(program: Command, actionOf: ActionOf): void 
         'list things whose ID, name or address contains the text',
       ).conflicts(['user', 'group', 'life', 'beneath', 'limit']),
     )
+    .option('--seconds <n>', 'time limit of --find (default: 0.4)', wholeFromOne)
     .option('--limit <n>', 'maximum number of events, and of contents (default: 20)', wholeFromOne)
     .option('--life <cursor>', 'older events: life.nextCursor of the previous page')
     .option('--beneath <cursor>', 'more contents: beneath.nextCursor of the previous page')

@@ -1,3 +1,4 @@
+import pLimit from 'p-limit'
 import type * as z from 'zod'
 import { hashEmail } from '../features/privacy/people.ts'
 import { checked } from '../schemas/check.ts'
@@ -6,16 +7,18 @@ import type { Found, SearchResult, ThingIds, ThingKind } from '../schemas/thing.
 import type { Settings } from '../settings/table.ts'
 import { codeOf } from '../core/database/connection-errors.ts'
 import { rolledBack } from '../core/database/pool.ts'
-import type { Client } from '../core/database/pool.ts'
+import type { Client, Database } from '../core/database/pool.ts'
 import * as privacy from '../core/database/statements/privacy.ts'
 import * as things from '../core/database/statements/things.ts'
 import type { Parts } from './parts.ts'
 import { findRunIds } from './run-reports.ts'
 
-/** Time limit of a search. */
-const SEARCH_MS = 2_000
-/** Its time limit if it finds a complete ID, which is then mostly what the user looked for. */
-const ID_FOUND_MS = 300
+/** Default time limit of a search, so that its page appears at once. */
+const SEARCH_MS = 400
+/** The least time limit for complete IDs, which are mostly what the user looks for. */
+const IDS_MS = 2_000
+/** Searches with a longer time limit share these, so that connections are left for everything else. */
+const longSearches = pLimit(2)
 /** Maximum number of things of a kind. */
 const SHOWN_MAX = 20
 const CANCELLED = '57014'
@@ -26,7 +29,8 @@ export async function search(
   { database, settings: { privacyEmail: emails } }: Pick<Parts, 'database' | 'settings'>,
   request: z.input<typeof SearchRequestSchema>,
 ): Promise<SearchResult> {
-  const text = checked(SearchRequestSchema, request, '').q.trim()
+  const { q, seconds } = checked(SearchRequestSchema, request, '')
+  const text = q.trim()
   const runIds = (await findRunIds(database, text)) ?? []
   const items: Found[] = runIds.map((runId) => {
     const isExact = runId === text.toLowerCase()
@@ -34,10 +38,16 @@ export async function search(
   })
   const salt = emails === 'hash' ? (await privacy.salt.one(database)).salt : null
   const by = { text, emails, emailHash: salt && hashEmail(salt, text) }
-  const notes = notesOn(text, emails)
-  // A transaction with its own time limit.
-  await rolledBack(database, (client) => findThings(client, by, { items, notes }))
-  return { items: items.toSorted((a, b) => Number(b.isExact) - Number(a.isExact)), notes }
+  const found =
+    seconds === undefined
+      ? await findThings(database, by, SEARCH_MS)
+      : await longSearches(() => findThings(database, by, seconds * 1000))
+  items.push(...found.items)
+  return {
+    items: items.toSorted((a, b) => Number(b.isExact) - Number(a.isExact)),
+    isComplete: found.isComplete,
+    notes: [...notesOn(text, emails), ...found.notes],
+  }
 }
 
 function notesOn(text: string, emails: Settings['privacyEmail']): string[] {
@@ -54,48 +64,65 @@ function notesOn(text: string, emails: Settings['privacyEmail']): string[] {
 
 type By = Omit<Parameters<typeof things.search.all>[1], 'kind'>
 
-/** Finds objects by their complete ID, then searches each kind until the time limit. */
-async function findThings(
-  client: Client,
-  by: By,
-  { items, notes }: { items: Found[]; notes: string[] },
-): Promise<void> {
-  const startedMs = Date.now()
-  let limitMs = SEARCH_MS
-  const left = [...KINDS]
-  let byId: readonly FoundThing[] | null = null
-  const add = (kind: ThingKind, others: readonly FoundThing[]) => {
-    const exact = byId?.filter((each) => each.kind === kind) ?? []
+/** Finds objects by their complete ID and, on another connection, searches one kind after the other until the time limit. */
+async function findThings(database: Database, by: By, limitMs: number) {
+  const [[byId], byKind] = await Promise.all([
+    untilLimit(database, Math.max(limitMs, IDS_MS), [
+      (client) => things.searchExact.all(client, { id: by.text }),
+    ]),
+    untilLimit<readonly FoundThing[]>(
+      database,
+      limitMs,
+      KINDS.map(
+        (kind) => (client) =>
+          kind === 'comment'
+            ? findComments(client, by.text)
+            : things.search.all(client, { ...by, kind }),
+      ),
+    ),
+  ])
+  const items: Found[] = []
+  const notes: string[] = []
+  for (const [index, kind] of KINDS.entries()) {
+    const exact: readonly FoundThing[] = byId?.filter((each) => each.kind === kind) ?? []
     const known = new Set(exact.map(({ ids }) => JSON.stringify(ids)))
-    const found = [...exact, ...others.filter(({ ids }) => !known.has(JSON.stringify(ids)))]
+    const others = (byKind[index] ?? []).filter(({ ids }) => !known.has(JSON.stringify(ids)))
+    const found = [...exact, ...others]
     for (const { ids, name, isExact = true } of found.slice(0, SHOWN_MAX))
       items.push({ kind, ids: ids as ThingIds, runId: null, name, isExact })
     if (found.length > SHOWN_MAX)
       notes.push(`More than ${SHOWN_MAX} ${named([kind])} match; ${SHOWN_MAX} are shown.`)
   }
-  const limitTime = () =>
-    client.query(`set local statement_timeout = ${Math.max(1, startedMs + limitMs - Date.now())}`)
-  try {
-    await limitTime()
-    byId = await things.searchExact.all(client, { id: by.text })
-    if (byId.length > 0) limitMs = ID_FOUND_MS
-    for (const kind of KINDS) {
-      await limitTime()
-      add(
-        kind,
-        kind === 'comment'
-          ? await findComments(client, by.text)
-          : await things.search.all(client, { ...by, kind }),
-      )
-      left.shift()
-    }
-  } catch (error) {
-    if (codeOf(error) !== CANCELLED) throw error
-    for (const kind of left) add(kind, [])
-    notes.push(`The search reached its time limit before it had searched all ${named(left)}.`)
-    if (byId !== null && left.length > 1)
-      notes.push('Complete IDs were searched first, except those of comments.')
+  const left = KINDS.slice(byKind.length)
+  if (left.length > 0) {
+    const limit = `its limit of ${limitMs / 1000} seconds`
+    notes.push(`The search ended at ${limit} before it had searched all ${named(left)}.`)
+    if (byId !== undefined && left.length > 1)
+      notes.push('Complete IDs were searched, except those of comments.')
   }
+  return { items, notes, isComplete: left.length === 0 && byId !== undefined }
+}
+
+/** Runs statements on one connection, one after the other. @returns the results of those that ended within the limit */
+async function untilLimit<T>(
+  database: Database,
+  limitMs: number,
+  statements: readonly ((client: Client) => Promise<T>)[],
+): Promise<T[]> {
+  return rolledBack(database, async (client) => {
+    const startedMs = performance.now()
+    const results: T[] = []
+    try {
+      for (const run of statements) {
+        const leftMs = Math.max(1, Math.ceil(startedMs + limitMs - performance.now()))
+        await client.query(`set local statement_timeout = ${leftMs}`)
+        results.push(await run(client))
+      }
+    } catch (error) {
+      if (codeOf(error) !== CANCELLED) throw error
+    }
+    return results
+  })
 }
 
 interface FoundThing {

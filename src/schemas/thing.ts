@@ -308,12 +308,20 @@ export function factsOf({ kind, facts }: Thing): [label: string, value: FactValu
   return rows
 }
 
+const SECONDS_FAULT = 'must be a whole number from 1 to 60'
+
 export const SearchRequestSchema = z.strictObject({
   q: text
     .max(2000, 'must not be longer than 2000 characters')
     .describe(
       'An ID, at least three characters of an ID, name or address, `ANNOTATION/NUMBER`, or the number of a comment with at least four digits.',
     ),
+  seconds: z
+    .int(SECONDS_FAULT)
+    .min(1, SECONDS_FAULT)
+    .max(60, SECONDS_FAULT)
+    .optional()
+    .describe('Time limit of the search; 0.4 seconds if omitted.'),
 })
 
 const FoundSchema = z
@@ -331,6 +339,7 @@ export type Found = z.output<typeof FoundSchema>
 export const SearchSchema = z
   .object({
     items: z.array(FoundSchema).describe('Exact matches first; at most 20 per kind.'),
+    isComplete: z.boolean().describe('False if the time limit ended the search; see `seconds`.'),
     notes: z.array(z.string()).describe('Sentences about parts that were not searched completely.'),
   })
   .meta({ id: 'SearchResult' })

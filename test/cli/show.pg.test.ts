@@ -261,24 +261,26 @@ describe('--find', () => {
   test('prints what /v1/search and a program get', async () => {
     const highest = String(Number.MAX_SAFE_INTEGER)
     for (const q of [things.document.documentId ?? '', highest]) {
-      const held = await collabSync.search({ q })
+      const held = await collabSync.search({ q, seconds: 60 })
       expect(SearchSchema.strict().parse(held)).toEqual(held)
       expect(held.items.length).toBeGreaterThan(q === highest ? 0 : 1)
-      expect((await get(`/v1/search?q=${encodeURIComponent(q)}`)).json()).toEqual(asJson(held))
-      const printed = await show('--find', q, '--json')
+      expect((await get(`/v1/search?seconds=60&q=${encodeURIComponent(q)}`)).json()).toEqual(
+        asJson(held),
+      )
+      const printed = await show('--find', q, '--seconds', '60', '--json')
       expect(JSON.parse(printed.stdout)).toEqual(asJson(held))
     }
-    expect((await show('--find', highest)).stdout).toMatch(/ exact .* \d{16}\b/)
+    expect((await show('--find', highest, '--seconds', '60')).stdout).toMatch(/ exact .* \d{16}\b/)
   })
 
   test('prints a command for each of them that shows it', async () => {
     const q = things.userGroup.organizationUserGroupId ?? ''
-    const { items } = await collabSync.search({ q })
-    const { stdout } = await show('--find', q)
+    const { items } = await collabSync.search({ q, seconds: 60 })
+    const { stdout } = await show('--find', q, '--seconds', '60')
     const lines = stdout.split('\n').filter((line) => line.includes('collab-sync show'))
     expect(lines).toHaveLength(items.length)
     expect(lines.map(argsIn)).toContainEqual(argsFor(things.userGroup))
-    expect(await show('--find', 'no-such-thing')).toMatchObject({
+    expect(await show('--find', 'no-such-thing', '--seconds', '60')).toMatchObject({
       code: 0,
       stdout: 'Nothing was found.\n',
     })

@@ -36,6 +36,8 @@ describe('wrong use ends with 2, one sentence on stderr and nothing on stdout', 
     [['show', 'acme', '--find', 'x'], /^--find cannot be combined with IDs\.\n$/],
     [['show', '--find', 'x', '--user'], /^Option '--find <text>' cannot be used with .*--user/],
     [['show', '--find', ''], /^--find must not be empty\.\n$/],
+    [['show', 'acme', '--seconds', '5'], /^--seconds needs --find\.\n$/],
+    [['show', '--find', 'x', '--seconds', '61'], /^--seconds must be a whole number from 1 to 60/],
     [['show', '--user', 'acme'], /^--user needs ORGANIZATION and one ID\.\n$/],
     [['show', 'acme', '--limit', '501'], /^--limit must be a whole number from 1 to 500\.\n$/],
     [

@@ -22,6 +22,7 @@ const PERSON = {
   email: 'W.Zzyzx@unlisted.example',
 }
 const HERE = 'org-0'
+const WHOLE = { isComplete: true, notes: [] }
 
 let live: Live
 let app: App
@@ -49,13 +50,13 @@ test('each kind is found by its whole id and by a part of it in any case', async
   for (const [kind, [whole, part, expected]] of Object.entries(things)) {
     const name = kind === 'user' ? PERSON.name : null
     const found = { kind, ids: expected, runId: null, name }
-    expect(await search(whole)).toEqual({ items: [{ ...found, isExact: true }], notes: [] })
-    expect(await search(part)).toEqual({ items: [{ ...found, isExact: false }], notes: [] })
+    expect(await search(whole)).toEqual({ ...WHOLE, items: [{ ...found, isExact: true }] })
+    expect(await search(part)).toEqual({ ...WHOLE, items: [{ ...found, isExact: false }] })
   }
   const run = { kind: 'run', ids: null, runId, name: null }
   expect(await search(` ${runId.toUpperCase()}\n`)).toEqual({
+    ...WHOLE,
     items: [{ ...run, isExact: true }],
-    notes: [],
   })
   expect((await search(runId.slice(0, 8))).items).toContainEqual({ ...run, isExact: false })
 })
@@ -89,7 +90,7 @@ test('names from the catalog are listed beside the ids, and organizations are fo
       { organizationId, organizationUserGroupId: groupId, organizationUserGroupName: 'Ops' },
     ],
   })
-  const { items } = await collabSync.search({ q: 'zIRK' })
+  const { items } = await collabSync.search({ q: 'zIRK', seconds: 60 })
   expect(items).toMatchObject([{ ids: { organizationId }, name: 'Zirkon AG' }])
   expect(
     (await collabSync.listOrganizations()).items.filter(({ name }) => name !== null),
@@ -130,6 +131,7 @@ test('exact ones come first, and what is left out is told', async () => {
   expect(notes).toEqual(['More than 20 documents match; 20 are shown.'])
   expect(await search('ro')).toEqual({
     items: [],
+    isComplete: true,
     notes: ['A text of fewer than three characters finds only complete IDs, names and addresses.'],
   })
 })
@@ -151,8 +153,8 @@ test('a comment is found by its annotation or path and its number, and from four
     `${organizationId}/${documentId}/${annotationId}/42`,
   ])
     expect(await search(text)).toEqual({
+      ...WHOLE,
       items: [{ kind: 'comment', ids, runId: null, name: 'the first words', isExact: true }],
-      notes: [],
     })
   expect((await search(`${annotationId}/42`)).items).toContainEqual(
     expect.objectContaining({ ids, isExact: true }),
@@ -212,20 +214,25 @@ test('PRIVACY_EMAIL decides whether addresses are searched', async () => {
   const author = 'Comments of authors without a user ID are not found by an address.'
   const hashed = onApp(await live.openApp(settings))
   const whole = 'Only complete e-mail addresses are found, because PRIVACY_EMAIL is hash.'
-  expect(await hashed.search({ q: 'w.zzyzx@UNLISTED.example' })).toEqual({
+  expect(await hashed.search({ q: 'w.zzyzx@UNLISTED.example', seconds: 60 })).toEqual({
     items: [foundPerson({ isExact: true })],
+    isComplete: true,
     notes: [whole, author],
   })
   // The row of a user who left keeps the address that it had.
-  expect((await hashed.search({ q: 'leaver@unlisted.example' })).items).toMatchObject([
+  expect((await hashed.search({ q: 'leaver@unlisted.example', seconds: 60 })).items).toMatchObject([
     { ids: { userId: 'leaver' }, isExact: true },
   ])
-  expect(await hashed.search({ q: '@unlisted' })).toEqual({ items: [], notes: [whole, author] })
+  expect(await hashed.search({ q: '@unlisted', seconds: 60 })).toMatchObject({
+    items: [],
+    notes: [whole, author],
+  })
   await live.define({ PRIVACY_EMAIL: 'drop' })
   const dropping = onApp(await live.openApp({ PRIVACY_EMAIL: 'drop' }))
   for (const q of ['w.zzyzx@unlisted.example', 'leaver@unlisted.example', 'leaver@unl'])
-    expect(await dropping.search({ q })).toEqual({
+    expect(await dropping.search({ q, seconds: 60 })).toEqual({
       items: [],
+      isComplete: true,
       notes: ['E-mail addresses are not searched, because PRIVACY_EMAIL is drop.', author],
     })
   await live.define({})
@@ -256,28 +263,32 @@ test('a search that takes too long names the kinds that it did not finish, and f
     expect.objectContaining({ kind: 'annotation', isExact: true }),
   ]
   for (const [locked, notes] of [
-    ['comments', ['The search reached its time limit before it had searched all comments.']],
+    [
+      'comments',
+      ['The search ended at its limit of 2 seconds before it had searched all comments.'],
+    ],
     [
       'user_versions',
       [
-        'The search reached its time limit before it had searched all organizations, documents, user groups, users, annotations, comments.',
-        'Complete IDs were searched first, except those of comments.',
+        'The search ended at its limit of 2 seconds before it had searched all organizations, documents, user groups, users, annotations, comments.',
+        'Complete IDs were searched, except those of comments.',
       ],
     ],
   ] as const) {
     const blocker = await live.database.pool.connect()
     try {
       await blocker.query(`begin; lock table collab_store.${locked} in access exclusive mode`)
-      expect(await search('4711')).toEqual({ items: found, notes })
+      const searched = await search('4711', 2)
+      expect(searched).toEqual({ items: found, isComplete: false, notes })
     } finally {
       blocker.release(true)
     }
   }
-  expect(await search('4711')).toEqual({ items: found, notes: [] })
+  expect(await search('4711')).toEqual({ ...WHOLE, items: found })
 })
 
-async function search(q: string) {
-  return collabSync.search({ q })
+async function search(q: string, seconds = 60) {
+  return collabSync.search({ q, seconds })
 }
 
 function foundPerson(members: { name?: string | null; isExact: boolean }) {

@@ -315,6 +315,8 @@ test('wrong input is told in a sentence', async () => {
     ['/runs?status=odd', 400, 'status is wrong'],
     ['/runs?cursor=odd', 400, 'cursor'],
     ['/search?q=a&q=b', 400, 'q is wrong'],
+    ['/search?q=a&seconds=odd', 400, 'seconds'],
+    ['/search?q=a&seconds=61', 400, 'seconds must be a whole number from 1 to 60'],
     ['/runs/00000000-0000-4000-8000-000000000000', 404, 'There is no such run'],
     ['/runs/odd', 404, 'There is no such run'],
   ] as const

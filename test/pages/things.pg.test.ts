@@ -91,7 +91,7 @@ test('the overview leads to the organization that fails, and its failing scopes 
 
 test('a search with one exact result opens its page; others are listed', async () => {
   const { annotationId } = place
-  const search = (q: string) => pages.get(`/search?${new URLSearchParams({ q })}`)
+  const search = (q: string) => pages.get(`/search?${new URLSearchParams({ q, seconds: '60' })}`)
   const one = await search(`${Object.values(place).join('/')}/${edited}`)
   expect(one).toMatchObject({
     status: 302,
@@ -106,6 +106,18 @@ test('a search with one exact result opens its page; others are listed', async (
     new RegExp(`action="/search".* name="q" [^>]*value="${annotationId.slice(0, -1)}"`),
   )
   expect(wordsOf(await search('x-none'))).toContain('Nothing was found.')
+  const blocker = await live.database.pool.connect()
+  try {
+    await blocker.query('begin; lock table collab_store.comments in access exclusive mode')
+    const ended = await pages.get('/search?q=9999')
+    expect(wordsOf(ended)).toContain('The search ended at its limit of 0.4 seconds')
+    expect(linksOf(ended)).toContainEqual([
+      'Search for up to 30 seconds',
+      '/search?q=9999&seconds=30',
+    ])
+  } finally {
+    blocker.release(true)
+  }
 })
 
 test('IDs that name nothing are answered in a sentence', async () => {

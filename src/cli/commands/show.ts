@@ -42,6 +42,7 @@ interface ShowOptions {
   readonly user?: boolean
   readonly group?: boolean
   readonly find?: string
+  readonly seconds?: number
   readonly limit?: number
   readonly life?: string
   readonly beneath?: string
@@ -61,17 +62,18 @@ export async function show(
   comment: number | undefined,
   options: ShowOptions,
 ): Promise<number> {
-  const { find, json } = options
+  const { find, json, seconds } = options
   const ids =
     find === undefined ? idsGiven({ organization, id, annotation, comment }, options) : null
   if (ids === null && organization !== undefined)
     throw new UsageError('--find cannot be combined with IDs.')
+  if (ids !== null && seconds !== undefined) throw new UsageError('--seconds needs --find.')
   const command = { name: 'show', demo: options.demo }
   return withTables(command, async ({ database }, { settings }) => {
     const parts = { database, settings }
     if (ids === null) {
-      const searched = search(parts, { q: find ?? '' })
-      const result = await searched.catch(inWordsOfCommand({ q: '--find' }))
+      const searched = search(parts, { q: find ?? '', seconds })
+      const result = await searched.catch(inWordsOfCommand({ q: '--find', seconds: '--seconds' }))
       if (json) return printJson(result)
       print(result.items.length === 0 ? 'Nothing was found.' : table(COLUMNS, result.items))
       for (const sentence of result.notes) note(sentence)

@@ -40,10 +40,14 @@ export function thingRoutes(app: V1App, { collabSync }: V1Options): void {
       return thing
     })
   }
+  const { seconds } = SearchRequestSchema.shape
   const search = operation('read', 'search', {
     summary: 'Find runs and objects by an ID, a part of one, a name or an email address',
-    querystring: SearchRequestSchema,
+    querystring: SearchRequestSchema.extend({
+      seconds: digits(seconds).describe(seconds.description ?? ''),
+    }),
     response: SearchSchema,
+    config: { takesLong: true },
   })
   app.get('/search', search, async ({ query }) => collabSync.search(query))
 }
