@@ -56,7 +56,9 @@ test('the same holds for a user', () => {
 
 test('the digest of what is stored already never changes', () => {
   expect(ofComment({})).toBe('f4be9eb6980aabe4678ce3ca2ead725a')
+  expect(ofComment({ rest: '{"a":1}' })).toBe('88afc63016c54afbe755429073e3c157')
   expect(ofUser({ name: 'Ann', email: 'a@x.example' })).toBe('dd329ca2341eeec1745c2a1c6b9de8a6')
+  expect(ofUser({ rest: '{"a":1}' })).toBe('c05de2bf9a703f96f5621e7bb3427f82')
 })
 
 test('a comment has the same digest by itself and among others, also among long ones', () => {
