@@ -167,7 +167,7 @@ export const memberPath = z
   .refine(
     (value) =>
       /^(?!.{201})[^\s.\d-][^\s.]*(?:\.[^\s.\d-][^\s.]*)*$/.test(value) &&
-      !/^(commentId|commentText|commentHtml|lastUpdated|status|type)(\.|$)/.test(value),
+      !isDocumented({ object: 'comment', path: value.split('.') }),
     'must be the path of a field, such as createdAt or meta.createdAt, but not of a field that has a column, such as lastUpdated',
   )
 

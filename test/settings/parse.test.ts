@@ -58,6 +58,8 @@ test.each<[string, Parser, Accepted, refused: readonly string[]]>([
       'x'.repeat(201),
       'lastUpdated',
       'lastUpdated.seconds',
+      'from',
+      'from.userId',
       'commentId',
       'status',
       'type',

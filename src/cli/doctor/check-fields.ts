@@ -1,5 +1,5 @@
 import { isObject } from '../../base/json.ts'
-import { isDocumented, readMemberPath, splitPaths } from '../../base/member-path.ts'
+import { readMemberPath, splitPaths } from '../../base/member-path.ts'
 import { readWritten } from '../../base/timestamp.ts'
 import type { Database } from '../../core/database/pool.ts'
 import * as comments from '../../core/database/statements/comments.ts'
@@ -85,10 +85,8 @@ function* timesIn(
   if (!isObject(within)) return
   for (const name of Object.keys(within)) {
     const path = `${before}${name}`
-    const names = path.split('.')
-    if (!memberPath.safeParse(path).success || isDocumented({ object: 'comment', path: names }))
-      continue
-    const at = readWritten(record, names)
+    if (!memberPath.safeParse(path).success) continue
+    const at = readWritten(record, path.split('.'))
     if (at === null) yield* timesIn(record, within[name], `${path}.`)
     else yield [path, at]
   }
