@@ -17,6 +17,10 @@ import { findRunIds } from './run-reports.ts'
 const SEARCH_MS = 400
 /** The least time limit for complete IDs, which are mostly what the user looks for. */
 const IDS_MS = 2_000
+/** Connections that search for the complete ID of an annotation, which takes half a second for ten million. */
+const ANNOTATION_PARTS = 2
+/** The least time for everything else. */
+const REST_LEAST_MS = 100
 /** Searches with a longer time limit share these, so that connections are left for everything else. */
 const longSearches = pLimit(2)
 /** Maximum number of things of a kind. */
@@ -64,27 +68,27 @@ function notesOn(text: string, emails: Settings['privacyEmail']): string[] {
 
 type By = Omit<Parameters<typeof things.search.all>[1], 'kind'>
 
-/** Finds objects by their complete ID and, on another connection, searches one kind after the other until the time limit. */
+/** Finds objects by their complete ID, then searches one kind after the other until the time limit. */
 async function findThings(database: Database, by: By, limitMs: number) {
-  const [[byId], byKind] = await Promise.all([
-    untilLimit(database, Math.max(limitMs, IDS_MS), [
-      (client) => things.searchExact.all(client, { id: by.text }),
-    ]),
-    untilLimit<readonly FoundThing[]>(
-      database,
-      limitMs,
-      KINDS.map(
-        (kind) => (client) =>
-          kind === 'comment'
-            ? findComments(client, by.text)
-            : things.search.all(client, { ...by, kind }),
-      ),
+  const startedMs = performance.now()
+  const { text: id } = by
+  const byIds = await Promise.all(
+    searchesOf(id).map((search) => untilLimit(database, Math.max(limitMs, IDS_MS), [search])),
+  )
+  const byId = byIds.flat(2)
+  const leftMs = Math.max(REST_LEAST_MS, startedMs + limitMs - performance.now())
+  const byKind = await untilLimit<FoundThing[]>(
+    database,
+    leftMs,
+    KINDS.map(
+      (kind) => (client) =>
+        kind === 'comment' ? findComments(client, id) : things.search.all(client, { ...by, kind }),
     ),
-  ])
+  )
   const items: Found[] = []
   const notes: string[] = []
   for (const [index, kind] of KINDS.entries()) {
-    const exact: readonly FoundThing[] = byId?.filter((each) => each.kind === kind) ?? []
+    const exact = byId.filter((each) => each.kind === kind)
     const known = new Set(exact.map(({ ids }) => JSON.stringify(ids)))
     const others = (byKind[index] ?? []).filter(({ ids }) => !known.has(JSON.stringify(ids)))
     const found = [...exact, ...others]
@@ -97,10 +101,22 @@ async function findThings(database: Database, by: By, limitMs: number) {
   if (left.length > 0) {
     const limit = `its limit of ${limitMs / 1000} seconds`
     notes.push(`The search ended at ${limit} before it had searched all ${named(left)}.`)
-    if (byId !== undefined && left.length > 1)
+    if (byIds.every(({ length }) => length > 0) && left.length > 1)
       notes.push('Complete IDs were searched, except those of comments.')
   }
-  return { items, notes, isComplete: left.length === 0 && byId !== undefined }
+  return { items, notes, isComplete: left.length === 0 }
+}
+
+/** Searches for a complete ID, each for a connection of its own. */
+function searchesOf(id: string): ((client: Client) => Promise<FoundThing[]>)[] {
+  const parts = Array.from({ length: ANNOTATION_PARTS }, (_, part) => part)
+  return [
+    (client) => things.searchExact.all(client, { id }),
+    ...parts.map(
+      (part) => (client: Client) =>
+        things.searchAnnotations.all(client, { id, part, parts: ANNOTATION_PARTS }),
+    ),
+  ]
 }
 
 /** Runs statements on one connection, one after the other. @returns the results of those that ended within the limit */

@@ -52,6 +52,8 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
     'The index of an organization contains only those still received, and a page shows all. Few records are rejected.',
   'things/search annotations':
     'A part of an ID or a name may be anywhere. The caller searches until its time limit.',
+  'things/search-annotations documents':
+    'Probes the annotations of each document: an index of their IDs makes an import slower by half.',
   'things/search-comments documents':
     'Probes the annotations of each document, until the time limit of the caller.',
 }

@@ -1,13 +1,9 @@
--- Objects with exactly this ID, at most 21 of each kind. IDs are unique in an organization or a document, and their indexes begin
--- with its key. Each is therefore probed once for each organization or document, which reads no object that does not match.
+-- Objects with exactly this ID, except annotations and comments, at most 21 of each kind. IDs are unique in an organization, and
+-- their indexes begin with its key. Each is therefore probed once for each organization, which reads no object that does not match.
 -- Params: $1 id.
 -- Never null: kind, ids.
 with organizations as (
   select organization_key, organization_id, name from collab_store.organizations
-), documents as (
-  select document_key, o.organization_id, d.document_id
-  from collab_store.documents d
-  join organizations o using (organization_key)
 )
 (
   select 'organization' as kind, jsonb_build_object('organizationId', organization_id) as ids, name
@@ -48,17 +44,5 @@ union all
     offset 0
   ) u
   order by o.organization_id
-  limit 21
-)
-union all
-(
-  select 'annotation', jsonb_build_object('organizationId', d.organization_id, 'documentId', d.document_id, 'annotationId', a.annotation_id), null
-  from documents d
-  cross join lateral (
-    select annotation_id from collab_store.annotations
-    where document_key = d.document_key and annotation_id = $1
-    offset 0
-  ) a
-  order by d.organization_id, d.document_id
   limit 21
 )

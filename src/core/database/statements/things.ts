@@ -184,6 +184,12 @@ export const scope = new Statement<
     'organizationKey key active inCatalog isStale users annotations comments failing authors isErasing',
 })
 
+/** Annotations with exactly this ID in a part of all documents, at most 21. Each document is probed once, because no index begins with the ID of an annotation. A part has blocks of documents, because neighbours share pages of the index. */
+export const searchAnnotations = new Statement<
+  { id: string; part: number; parts: number },
+  { kind: string; ids: unknown; name: string | null }
+>('things/search-annotations', { parameters: 'id part parts', neverNull: 'kind ids' })
+
 /** Comments with a number: those of one annotation, or of all. At most 21 are returned, as by search.sql. */
 export const searchComments = new Statement<
   { commentId: number; annotationIds: readonly string[] | null; path: string | null },
@@ -199,7 +205,7 @@ export const searchComments = new Statement<
   neverNull: 'organizationId documentId annotationId commentId',
 })
 
-/** Objects with exactly this ID, at most 21 of each kind. IDs are unique in an organization or a document, and their indexes begin with its key. Each is therefore probed once for each organization or document, which reads no object that does not match. */
+/** Objects with exactly this ID, except annotations and comments, at most 21 of each kind. IDs are unique in an organization, and their indexes begin with its key. Each is therefore probed once for each organization, which reads no object that does not match. */
 export const searchExact = new Statement<
   { id: string },
   { kind: string; ids: unknown; name: string | null }
