@@ -95,5 +95,5 @@ test('what is handed out together is a small part of the promise', () => {
   expect(pollsAPage({ budget: 100, promiseS: DAY })).toBe(500)
   expect(pollsAPage({ budget: 10_000, promiseS: DAY })).toBe(512)
   expect(batchPollsAPage({ budget: 40, promiseS: 75 })).toBe(60)
-  expect(batchPollsAPage({ budget: 100, promiseS: DAY })).toBe(2000)
+  expect(batchPollsAPage({ budget: 100, promiseS: DAY })).toBe(6000)
 })

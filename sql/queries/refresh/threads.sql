@@ -12,6 +12,10 @@ select 'annotation' as kind, a.annotation_key as key, a.scope_no, o.organization
 from collab_store.annotations a
 join collab_store.documents d using (document_key)
 join collab_store.organizations o using (organization_key)
-join collab_store.batches b on b.batch_key = a.batch_key
+-- A probe for each thread: joined, all batches would be read.
+cross join lateral (
+  select batch_key, checked_at, xmin from collab_store.batches where batch_key = a.batch_key
+  offset 0
+) b
 where a.annotation_key = any($1) and a.active and o.active
 order by array_position($1, a.annotation_key)

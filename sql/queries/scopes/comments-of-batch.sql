@@ -8,9 +8,9 @@ select 'annotation' as kind, a.annotation_key as key, a.scope_no, o.organization
   a.comment_count as record_count, a.changed_at is not null as has_rows, a.own_checked_at is not null as has_own_check,
   a.failing_since is not null as is_failing,
   collab_store.last_good_check(a.own_checked_at, b.checked_at) as checked_at
-from collab_store.annotations a
-join collab_store.documents d using (document_key)
+from collab_store.batches b
 join collab_store.organizations o using (organization_key)
-join collab_store.batches b on b.batch_key = a.batch_key
-where a.batch_key = $1 and a.active and ($2::text is null or substr($2, a.scope_no + 1, 1) = '1')
+join collab_store.annotations a on a.batch_key = b.batch_key
+join collab_store.documents d on d.document_key = a.document_key
+where b.batch_key = $1 and a.active and ($2::text is null or substr($2, a.scope_no + 1, 1) = '1')
 order by a.scope_no

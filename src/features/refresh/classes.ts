@@ -99,8 +99,8 @@ const PAGE_S = 5
 const PAGE_MIN = 8
 export const PAGE_MAX = 512
 /** Pages of batches are larger, because choosing among all batches takes longer. */
-const BATCHES_S = 20
-const SCOPES_MAX = 2_048
+const BATCHES_S = 60
+const SCOPES_MAX = 8_192
 /** Limit of both as a share of the promise, because scopes of one page are not polled in the order of their last checks. */
 const PROMISED_PART = 0.02
 

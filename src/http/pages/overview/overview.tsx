@@ -30,17 +30,18 @@ export function overviewRoutes(app: FastifyInstance, context: PageContext): void
   })
 }
 
-async function overview({ collabSync, database }: PageContext): Promise<ComponentChildren> {
-  const schedule = await collabSync.getSchedule()
-  const newest = await pages.newestWhole.one(database, { ofAnyTrigger: schedule.next === null })
-  const [run, freshness, attention, nights, days, pace] = await Promise.all([
-    newest.runId === null ? null : collabSync.getRun(newest.runId),
-    scopes.freshness.one(database),
-    readAttention(database),
-    pages.nights.all(database),
-    pages.days.all(database),
-    collabSync.getPace(),
-  ])
+async function overview(context: PageContext): Promise<ComponentChildren> {
+  const { collabSync, database } = context
+  const [{ schedule, newest, run }, freshness, attention, nights, days, pace, changes] =
+    await Promise.all([
+      readLastRun(context),
+      scopes.freshness.one(database),
+      readAttention(database),
+      pages.nights.all(database),
+      pages.days.all(database),
+      collabSync.getPace(),
+      observed.recent.all(database, { limit: MEMBER_CHANGES_SHOWN }),
+    ])
   const night = nights.at(-1)
   const has = (kind: AttentionByKind['kind']) => attention.some((row) => row.kind === kind)
   return (
@@ -58,13 +59,18 @@ async function overview({ collabSync, database }: PageContext): Promise<Componen
         />
         <AttentionCard rows={attention} freshness={freshness} />
       </div>
-      <MemberChanges
-        changes={await observed.recent.all(database, { limit: MEMBER_CHANGES_SHOWN })}
-      />
+      <MemberChanges changes={changes} />
       <NightsAndDays nights={nights} days={sinceFirstActivity(days)} />
       <PaceCard pace={pace} />
     </>
   )
+}
+
+async function readLastRun({ collabSync, database }: PageContext) {
+  const schedule = await collabSync.getSchedule()
+  const newest = await pages.newestWhole.one(database, { ofAnyTrigger: schedule.next === null })
+  const run = newest.runId === null ? null : await collabSync.getRun(newest.runId)
+  return { schedule, newest, run }
 }
 
 type Night = RowOf<typeof pages.nights>
