@@ -144,6 +144,8 @@ test('the overview promises a nightly run only with a worker, says what a pause 
     /No nightly run yet .*, and starts only if a worker is running\. .*No worker has started yet, .* never checked/,
   )
 
+  // The next run is due within two hours, at any time of day, and the pause lasts longer.
+  await collabSync.setSchedule({ cron: `0 ${(new Date().getUTCHours() + 2) % 24} * * *` })
   await collabSync.pause({ until: new Date(Date.now() + 86_000_000).toISOString() })
   const paused = await overview.page('/')
   expect(wordsOf(paused)).toMatch(/All calls are paused until \S+ \S+Z \. Runs wait until then\./)
