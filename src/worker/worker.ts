@@ -43,7 +43,7 @@ const JOBS_MIN: Readonly<Record<QueueName, number>> = { requests: 8, everything:
 const JOBS_MAX = 128
 const RECOVER_MS = 10_000
 /** With the jitter of `every`, counts of calls are written within a second. */
-const WRITE_CALLS_MS = 800
+const WRITE_CALLS_MS = 900
 /** The name of continuous refresh among the work in progress. */
 const REFRESH = 'refresh'
 /** How long a stop waits for calls in flight. `src/cli/signals.ts` has the deadline of the whole stop. */

@@ -194,12 +194,12 @@ describe('a limit that processes share', () => {
     test('keeps the slots in time of an answer that waited', async () => {
       const { store, call } = open(40, true)
       await Promise.all([...call(1), vi.advanceTimersByTimeAsync(1000)])
-      const calls = call(15)
+      const calls = call(27)
       stoodStillMs = 200
       await vi.advanceTimersByTimeAsync(150)
       expect(store.taken).toHaveLength(2)
       await vi.advanceTimersByTimeAsync(1000)
-      expect(store.taken.map(({ slots }) => slots)).toEqual([15, 15, 15])
+      expect(store.taken.map(({ slots }) => slots)).toEqual([27, 27, 27])
       await Promise.all(calls)
     })
 

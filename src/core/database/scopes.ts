@@ -37,8 +37,7 @@ const listingsOf: ReadScopes = (on, of) => statements.listingsOfBatch.all(on, of
 
 /** Of operations whose scopes are not in collab_store.listings. */
 const SCOPES_OF_BATCH: Readonly<Partial<Record<Operation, ReadScopes>>> = {
-  comments: async (on, of) =>
-    (await statements.commentsOfBatch.all(on, of)).map((each) => ({ ...each, kind: 'annotation' })),
+  comments: async (on, of) => (await statements.commentsOfBatch.all(on, of)) as BatchScope[],
 }
 
 /** Lets scopes keep the time of their last good check, before their batch's time moves on, and whether this try, at `at`, failed. */

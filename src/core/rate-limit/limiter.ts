@@ -24,7 +24,7 @@ export interface RateLimitOptions {
  * made up for; a longer one would let calls bunch up.
  */
 const AS_THEY_COME = { usedPart: 0.985, groupMs: 50, toleranceMs: 50 }
-const STEADY = { usedPart: 0.965, groupMs: 400, toleranceMs: 10 }
+const STEADY = { usedPart: 0.965, groupMs: 700, toleranceMs: 10 }
 /** Without a limit, a process that makes calls reads the pause of the other processes this often. */
 const READ_PAUSE_EVERY_MS = 1000
 /** A pause is written to the store where it ends this much later than the known one. */

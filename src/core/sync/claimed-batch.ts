@@ -77,7 +77,9 @@ export class ClaimedBatch {
     this.#done = new DoneScopes(claim)
     this.#record = record
     this.#onError = onError
-    this.#fetching = { ...context, rules, ...seen, call: this.call }
+    // Not the whole context: each scope copies it.
+    const { collabApi, database, maxIds, observed } = context
+    this.#fetching = { collabApi, database, maxIds, observed, rules, ...seen, call: this.call }
     // Commits early when the memory budget is full.
     this.#uncommitted = new Uncommitted(context.collabApi.memory, () => this.#commitSoon())
   }
