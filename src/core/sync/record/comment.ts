@@ -75,8 +75,7 @@ function readComment(
   let people = NO_PEOPLE
   for (const person of PEOPLE) {
     const user = readPerson(person, item, texts, rest, received)
-    // V8 allocates the arrays of a literal that runs so often in its old space, where they keep their users alive; an array that
-    // grows by `push` has room for 16 more.
+    // A literal or `push` would cost more (docs/decisions/2026-11-29-cpu-of-a-call.md).
     if (user !== null) people = people.concat(user)
   }
   texts[REST] = restOf(rest, received)
