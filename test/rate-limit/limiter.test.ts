@@ -194,6 +194,7 @@ describe('a limit that processes share', () => {
     test('keeps the slots in time of an answer that waited', async () => {
       const { store, call } = open(40, true)
       await Promise.all([...call(1), vi.advanceTimersByTimeAsync(1000)])
+      // A group: the slots of 0.7 s.
       const calls = call(27)
       stoodStillMs = 200
       await vi.advanceTimersByTimeAsync(150)

@@ -97,8 +97,7 @@ export class Statement<Parameters, Row> {
 
   #row(values: readonly unknown[], members: readonly string[]): Row {
     const row: Record<string, unknown> = {}
-    for (let index = 0; index < members.length; index++)
-      row[members[index] as string] = values[index]
+    for (const [index, name] of members.entries()) row[name] = values[index]
     for (const name of this.#neverNull)
       if (row[name] === null) throw new Error(`${this.name} returned null as ${name}.`)
     return row as Row
