@@ -134,6 +134,9 @@ describe('with a member that says it', () => {
     const stored = await ask(changedAt)
     const cursor = 'select reporting.changes_cursor()'
     const [[before]] = (await ask(cursor)) as [[string]]
+    const told = `select object, change, key ->> 'comment_id' from reporting.changes('${before}') where object is not null order by 3`
+    // A transaction that another test ended just then keeps the cursor back, and earlier changes are repeated.
+    const repeated = (await ask(told)).map(String)
     expect(await define('made')).toMatchObject({
       derived: { writtenMember: 'made', reportTimeZone: 'UTC', comments: 3, changed: 2 },
     })
@@ -146,8 +149,7 @@ describe('with a member that says it', () => {
     expect((await activity()).days).toEqual(['2026-01-05 1', '2026-01-06 1', '2026-03-02 1'])
     // The service changed nothing; a copy that follows the feed gets the rows as they are now.
     expect(await ask(changedAt)).toEqual(stored)
-    const told = `select object, change, key ->> 'comment_id' from reporting.changes('${before}') where object is not null order by 3`
-    expect(await ask(told)).toEqual([
+    expect((await ask(told)).filter((row) => !repeated.includes(String(row)))).toEqual([
       ['comment', 'edited', '1'],
       ['comment', 'edited', '2'],
     ])
