@@ -1,10 +1,11 @@
-import { OPERATION_NAMES } from '../base/operations.ts'
+import { OPERATION_NAMES, OPERATIONS } from '../base/operations.ts'
 import { cronPattern, timeZone } from '../schemas/schedule.ts'
 import { databaseAddress } from './database-address.ts'
 import * as parse from './parse.ts'
 import { inGroup } from './setting.ts'
 
 const MEBIBYTE = 1024 * 1024
+const RECORDS = OPERATION_NAMES.map((operation) => `${OPERATIONS[operation].record}.`)
 
 /** When and how runs call the service. */
 export const SYNC_ROWS = inGroup('sync', {
@@ -154,8 +155,7 @@ export const PRIVACY_ROWS = inGroup('privacy', {
   privacyExclude: {
     name: 'PRIVACY_EXCLUDE',
     parse: parse.memberPaths,
-    meaning:
-      'Fields that are neither stored nor compared: comment. or user. and a path as reporting.observed_members shows it, with spaces between. Documented fields are refused. migrate stores it; it must be the same for all processes.',
+    meaning: `Fields that are neither stored nor compared: ${RECORDS.join(' or ')} and a path as reporting.observed_members shows it, with spaces between. Documented fields are refused. migrate stores it; it must be the same for all processes.`,
     example: '"comment.from.photoUrl comment.attachments[].url user.photoUrl"',
   },
   pruneOlderThanMs: {
