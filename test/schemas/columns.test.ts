@@ -112,13 +112,13 @@ describe('each column shows the field that its head names', () => {
       },
       [
         'run: 0aea587c',
-        'status: succeeded',
+        'status: succeeded (good)',
         'requested: 2026-11-20 02:00:00Z',
         'by: ann',
         'took: 1 min 01 s',
         'scopes: 107',
-        'failed: 3',
-        'held: 4',
+        'failed: 3 (bad)',
+        'held: 4 (warn)',
         'calls: 500',
         'written: 67',
         'deleted: 8',
@@ -252,7 +252,7 @@ describe('each column shows the field that its head names', () => {
         'name: Ann',
         'kind: User',
         'ID: u',
-        'state: good',
+        'state: good (good)',
         'comments: ',
         'last good check: ',
         'member since: 2026-11-20 02:00:00Z',
@@ -266,7 +266,11 @@ describe('each column shows the field that its head names', () => {
   }
 
   test.each(Object.entries(lists))('of %s', (_, [columns, row, shown]) => {
-    const cells = columns.map(([head, cell]) => `${head}: ${textOf(cell(row as never))}`)
+    const cells = columns.map(([head, cell]) => {
+      const value: Value = cell(row as never)
+      const isToned = typeof value === 'object' && value !== null && 'tone' in value
+      return `${head}: ${textOf(value)}${isToned ? ` (${value.tone})` : ''}`
+    })
     expect(cells).toEqual(shown)
   })
 })
