@@ -32,7 +32,10 @@ test.each([
   expect(new Set(allowed)).toEqual(new Set(names))
 })
 
-test('the records of every operation have a row in which they are counted', async () => {
-  const { rows } = await pool.query('select object from collab_store.observed_records')
-  expect(new Set(rows.map(({ object }) => object))).toEqual(new Set(records))
-})
+test.each(['observed_records', 'stored_records'])(
+  '%s has a row for the records of every operation',
+  async (table) => {
+    const { rows } = await pool.query(`select object from collab_store.${table}`)
+    expect(new Set(rows.map(({ object }) => object))).toEqual(new Set(records))
+  },
+)
