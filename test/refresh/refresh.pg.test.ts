@@ -475,6 +475,18 @@ describe('what fails', () => {
   })
 })
 
+test('after an error of PostgreSQL, the page is not polled again at once', async () => {
+  const it = await opened()
+  const rename = (name: string, to: string) =>
+    it.pool.query(`alter function collab_store.${name}(timestamptz, timestamptz) rename to ${to}`)
+  await rename('last_good_check', 'lost')
+  await it.steps(1)
+  expect(await it.refresher.step()).toBeGreaterThan(0)
+  await rename('lost', 'last_good_check')
+  const pages = 'select worker_id from sync.refresh_pages'
+  expect(await it.rows(pages)).toEqual([{ worker_id: null }])
+})
+
 test('the nightly run leaves out the operations that refresh polls, if it polls any', async () => {
   const it = await opened()
   const scopeOfNight = async (app: App) => {

@@ -43,6 +43,8 @@ const PAUSE_S = { leastS: 5, mostS: 300 }
 const FAILURES_MAX = 32
 /** For this time, a worker that cannot reach the service leaves refresh to the others. */
 const WITHDRAWN_MS = 60_000
+/** For this time, a worker does not repeat what another error ended, for example an error of PostgreSQL. */
+const ERROR_REST_MS = 1_000
 
 /** The state that all polls of one process share: the budget, the run of the day, and pauses. */
 export class Polling {
@@ -134,13 +136,14 @@ export class Polling {
     this.#organizations.clear()
   }
 
-  /** Handles an error that is not a failure of a scope: pauses refresh, or leaves it to other workers. */
+  /** Handles an error that is not a failure of a scope: pauses refresh, leaves it to other workers, or waits a second. */
   async failedWith(error: unknown): Promise<void> {
     const { drained, log } = this.context
     if (drained.aborted) return
-    if (!(error instanceof CallError && error.concernsEveryCall))
+    if (!(error instanceof CallError && error.concernsEveryCall)) {
+      this.#withdrawnUntilMs = performance.now() + ERROR_REST_MS
       log.warn({ err: error }, 'refresh')
-    else if (error.kind === 'credentials') await this.#pause(refusal(error))
+    } else if (error.kind === 'credentials') await this.#pause(refusal(error))
     else if (await canOthersCall(this.context))
       this.#withdrawnUntilMs = performance.now() + WITHDRAWN_MS
     else await this.#pause(describeUnreachable(error))
