@@ -9,13 +9,17 @@ select 'annotation' as kind, a.annotation_key as key, a.scope_no, o.organization
   b.batch_key, b.xmin::text as batch_xmin, a.failing_since is not null as is_failing,
   greatest(collab_store.last_good_check(a.own_checked_at, b.checked_at),
     (select w.pass_started_at from collab_store.pass_checks w where w.annotation_key = a.annotation_key)) as checked_at
-from collab_store.annotations a
-join collab_store.documents d using (document_key)
-join collab_store.organizations o using (organization_key)
--- A probe for each thread: joined, all batches would be read.
+from unnest($1::int[]) with ordinality k (annotation_key, place)
+join collab_store.annotations a using (annotation_key)
+-- Probes for each thread: joined, all documents and batches would be read.
+cross join lateral (
+  select document_id, organization_key from collab_store.documents where document_key = a.document_key
+  offset 0
+) d
 cross join lateral (
   select batch_key, checked_at, xmin from collab_store.batches where batch_key = a.batch_key
   offset 0
 ) b
-where a.annotation_key = any($1) and a.active and o.active
-order by array_position($1, a.annotation_key)
+join collab_store.organizations o on o.organization_key = d.organization_key
+where a.active and o.active
+order by k.place
