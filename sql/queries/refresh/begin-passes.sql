@@ -13,7 +13,7 @@ from (
     else (select coalesce(sum(b.scopes), 0)::int
       from collab_store.batches b
       join collab_store.organizations o using (organization_key)
-      where o.active and b.operation = any($3))
+      where o.active and b.operation in (select unnest($3::text[])))
     end as threads
   from (
     select class, class < 7 as is_hot, $1::timestamptz - make_interval(secs => 240 * 4 ^ class) as quiet_before,
@@ -22,5 +22,6 @@ from (
     where started_at is null or started_at > $1
       or started_at <= $1 - case when class < 7 then make_interval(secs => $4) else interval '10 minutes' end and is_planned
   ) e
+  offset 0 -- so that the threads are counted once
 ) d
 where s.class = d.class and (d.threads > 0 or s.threads > 0)
