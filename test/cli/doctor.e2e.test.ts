@@ -187,6 +187,8 @@ describe('doctor', () => {
     ])
     expect(await serviceOf('comments')).toMatchObject([{ state: 'warn' }])
     expect(await serviceOf('users')).toMatchObject([{ state: 'ok' }])
+    server.usually = refuse(403, 'PERMISSION_DENIED')
+    expect(await serviceOf('users,comments')).toMatchObject([{ state: 'warn' }, { state: 'warn' }])
     server.usually = refuse(401, 'UNAUTHENTICATED')
     expect(await serviceOf('users,comments')).toMatchObject([{ state: 'fail' }])
     server.usually = service

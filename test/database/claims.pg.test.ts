@@ -4,6 +4,7 @@ import type { Counts } from '../../src/schemas/counts.ts'
 import { claimItem, commitItem } from '../../src/core/database/claims.ts'
 import type { Claim } from '../../src/core/database/claims.ts'
 import * as items from '../../src/core/database/statements/items.ts'
+import * as scopes from '../../src/core/database/statements/scopes.ts'
 import * as workers from '../../src/core/database/statements/workers.ts'
 import { createTestDatabase } from '../helpers/database.ts'
 import { until } from '../helpers/until.ts'
@@ -99,6 +100,21 @@ describe('a claim', () => {
   })
 })
 
+describe('a batch that another run has checked', () => {
+  test('is checked for a run that was requested before, and not by a clock that was set back since', async () => {
+    const ids = await newItem()
+    const found: boolean[] = []
+    for (const hours of [-1, 0, 1]) {
+      await database.pool.query(
+        `update collab_store.batches set checked_at = now() + $2 * interval '1 hour' where batch_key = $1`,
+        [ids.batchKey, hours],
+      )
+      found.push((await claimed(ids)).isChecked)
+    }
+    expect(found).toEqual([false, true, false])
+  })
+})
+
 describe('a commit', () => {
   test('keeps the item pending until its end, and adds its counts up', async () => {
     const ids = await newItem({ scopes_planned: 4 })
@@ -181,6 +197,23 @@ describe('a commit', () => {
     const third = await claimed(ids)
     expect(await commit(third, false)).toBe(true)
     expect(await commit(first, false)).toBe(false)
+  })
+
+  test('of users from beside their organization’s listing is none where a newer claim has written to that listing', async () => {
+    const ids = await newItem()
+    const { organization_key: organizationKey } = await rowOf(
+      'collab_store.batches',
+      'batch_key',
+      ids.batchKey,
+    )
+    await database.pool.query(
+      `insert into collab_store.listings (batch_key, scope_no, operation, kind, scope_key) values ($1, 0, 'users', 'organization', $2)`,
+      [ids.batchKey, organizationKey],
+    )
+    const [older, newer] = [await claimed(ids), await claimed(ids)]
+    const touch = ({ claimNo }: Claim) =>
+      scopes.touchHeadBatch.run(database.pool, { organizationKey, claimNo })
+    expect([await touch(newer), await touch(older)]).toEqual([1, 0])
   })
 
   test('of an item that is done already is refused', async () => {

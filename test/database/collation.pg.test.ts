@@ -1,8 +1,9 @@
-import { expect, test } from 'vitest'
-import { checkCollation, describeServer } from '../../src/cli/doctor/check-database.ts'
+import { expect, test, vi } from 'vitest'
+import { checkCollation, checkStore, describeServer } from '../../src/cli/doctor/check-database.ts'
 import { migrate } from '../../src/core/database/migrate.ts'
 import * as users from '../../src/core/database/statements/users.ts'
 import { createEmptyDatabase, onServer } from '../helpers/database.ts'
+import { openLive } from '../helpers/live.ts'
 
 /** Sorted as bytes. The collation of the database below sorts them as people do: 10, 9, é, org_1, ORG-0, Org-1, z. */
 const IN_BYTE_ORDER = ['10', '9', 'ORG-0', 'Org-1', 'org_1', 'z', 'é']
@@ -49,6 +50,20 @@ test('users are added in the order in which their rows are locked elsewhere', as
   }
   expect(await idsBy('ctid')).toEqual(IN_BYTE_ORDER)
   expect(await idsBy('user_id')).toEqual(IN_BYTE_ORDER)
+})
+
+test.each([
+  [-20_000, 'behind'],
+  [20_000, 'ahead of'],
+])('doctor tells of a machine whose clock differs by %d ms', async (aheadMs, way) => {
+  const { store, settings } = await (await openLive('none')).openApp()
+  const { now } = Date
+  const clock = vi.spyOn(Date, 'now').mockImplementation(() => now() + aheadMs)
+  const { findings } = await checkStore(store, settings, 10_000).finally(() => clock.mockRestore())
+  expect(findings.find(({ check }) => check === 'clock')).toMatchObject({
+    state: 'fail',
+    found: expect.stringContaining(` s ${way} PostgreSQL`),
+  })
 })
 
 test('doctor warns of a collation that changed under the indexes, with the statements that rebuild them', async () => {

@@ -205,7 +205,7 @@ test.each<[id: string, of: (id: unknown) => object, written?: unknown]>([
 const ENCODED = `{"userId":"${ID}","to":"${ADDRESS.replace('@', String.raw`\u0040`)}"}`
 
 test.each<[person: Person, of: object]>([
-  [{ userId: 'ann' }, { commentText: 'ann', x: 'see ann, "ann" and/ann' }],
+  [{ userId: 'ann' }, { commentText: 'ann', commentHtml: 'ann', x: 'see ann, "ann" and/ann' }],
   [{ userId: ID }, { commentText: `See ${ID}, "${ID}"`, x: `https://x.example/a-${ID}?x=${ID}-b` }],
   [{ userId: `${LONG}a` }, { x: `${LONG}a` }],
   [{ userId: 'main' }, { commentHtml: '<i class="main" data-user="main">', x: 'user:main, main' }],

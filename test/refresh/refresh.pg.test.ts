@@ -4,7 +4,10 @@ import { removeFromCatalog } from '../../src/features/catalog/change.ts'
 import { importCatalog } from '../../src/features/catalog/import.ts'
 import { listSource } from '../../src/features/catalog/lines.ts'
 import { setDefinitions } from '../../src/core/database/definitions.ts'
+import { lock } from '../../src/core/database/locks.ts'
 import { migrate } from '../../src/core/database/migrate.ts'
+import { transaction } from '../../src/core/database/pool.ts'
+import type { Client } from '../../src/core/database/pool.ts'
 import * as refresh from '../../src/core/database/statements/refresh.ts'
 import * as scopes from '../../src/core/database/statements/scopes.ts'
 import { places } from '../../src/demo/catalog.ts'
@@ -210,6 +213,20 @@ test('two workers hand out no thread twice in a pass, and the page of a dead one
   expect(await it.rows(`select * from sync.refresh_pages where worker_id = 'dead'`)).toEqual([])
 })
 
+test('one worker plans at a time', async () => {
+  const it = await opened()
+  let step: Promise<void> | undefined
+  await transaction(it.pool, async (client) => {
+    await lock(client, 'refresh')
+    step = it.steps(1)
+    const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+    await until('it waits', async () => (await it.rows(waiting)).length > 0)
+    expect(it.counted.calls).toBe(0)
+  })
+  await step
+  expect(it.counted.calls).toBeGreaterThan(0)
+})
+
 test('a batch that others write to while it is swept is not asked for again as a whole', async () => {
   const it = await opened()
   const [one, other] = [somePlace(it), somePlace(it, 1)]
@@ -369,8 +386,32 @@ test('counts of hours are deleted after 90 days, when a pass begins', async () =
   await it.pool.query(
     `insert into sync.refresh_hours (hour, class) select now() - age * interval '1 day', 7 from unnest('{1, 89, 91}'::int[]) age`,
   )
+  await it.rows(
+    `insert into collab_store.recent_threads (annotation_key, batch_key, active_at) values (1, 1, now() - interval '1 hour')`,
+  )
   await refresh.purge.run(it.pool, { at: new Date(), recentS: 1 })
+  // No pass of class 6 begins.
+  expect(await it.rows(RECENT)).toHaveLength(1)
   expect(await it.rows(`${hours} where class = 7 order by age`)).toEqual([{ age: 1 }, { age: 89 }])
+})
+
+test('a pass is whole when the last of its pages has ended, and not before', async () => {
+  const it = await opened()
+  const at = new Date()
+  await it.rows('update sync.refresh_passes set pass = 1, is_planned = true where class = 0')
+  const pages = await it.rows(
+    `insert into sync.refresh_pages (class, pass, pass_started_at, pass_snapshot, worker_id, claimed_at)
+     select 0, 1, $1, '1', 'any', $1 from generate_series(1, 2) returning page_id`,
+    at,
+  )
+  const whole: unknown[] = []
+  for (const page of pages) {
+    const pageId = Number(page['page_id'])
+    await refresh.endPage.run(it.pool, { pageId, workerId: 'any', at, found: 0, gapS: 0 })
+    const [row] = await it.rows('select last_full_pass from sync.refresh_passes where class = 0')
+    whole.push(row?.last_full_pass)
+  }
+  expect(whole).toEqual([null, at])
 })
 
 test('what was learned counts half as much a day later, and whole where the clock was set back', async () => {
@@ -423,6 +464,11 @@ describe('what fails', () => {
     await minutes()
     const open = 'select run_id = resolved_by as is_by_refresh from sync.failures'
     expect(await it.rows(open)).toEqual([{ is_by_refresh: true }])
+
+    it.standIn.setFaults([{ kind: 'not-found', match: idsOf(place) }])
+    await minutes()
+    expect(await it.rows(FAILING)).toEqual([{ key }])
+    expect(await it.rows('select from sync.failures where resolved_at is null')).toHaveLength(1)
   })
 
   test('refused credentials pause it, and say so; it goes on by itself', async () => {
@@ -551,6 +597,32 @@ test('a hint is polled next; one whose worker gave up, by any worker; none with 
   const before = it.standIn.calls.total
   await it.refresher.pollHints()
   expect(it.standIn.calls.total).toBe(before)
+})
+
+test('a hint whose poll got no response stays for another worker', async () => {
+  const it = await opened()
+  await it.rows(
+    'insert into sync.hints (annotation_key) values ($1)',
+    await keyOf(it, somePlace(it)),
+  )
+  await it.steps(1)
+  it.standIn.setFaults([{ kind: 'unauthenticated' }])
+  await it.refresher.pollHints()
+  expect(await it.rows('select from sync.hints')).toHaveLength(1)
+})
+
+test('two workers take no hint twice, and neither waits for the other', async () => {
+  const it = await opened()
+  await it.rows('insert into sync.hints (annotation_key) values (1)')
+  const take = (client: Client, workerId: string) =>
+    refresh.takeHints.all(client, { workerId, limit: 10, deadAfterS: 30 })
+  await transaction(it.pool, async (client) => {
+    expect(await take(client, 'first')).toHaveLength(1)
+    await transaction(it.pool, async (other) => {
+      await other.query(`set local lock_timeout = '1s'`)
+      expect(await take(other, 'second')).toEqual([])
+    })
+  })
 })
 
 test('a thread to whose batch another claim writes while it is fetched is fetched again, within the budget', async () => {

@@ -15,7 +15,11 @@ await live.run()
 const EMPTY: FaultRule = { kind: 'empty-list' }
 
 test('held removals are marked, and the listing is held and not fresh', async () => {
+  const checks = `select level, document_id, organization_user_group_id, checked_at
+    from reporting.freshness where organization_id = $1 and operation = 'users' order by 1, 2, 3`
+  const checked = await read(checks, [organizationId])
   await runWith({ ...EMPTY, match: { operation: 'users', organizationId } })
+  expect(await read(checks, [organizationId])).toEqual(checked)
   const marked = { held: true, refused: false }
   expect(await marks('collab.users', 'listed')).toEqual([marked])
   expect(await marks('collab.users', 'not listed')).toEqual([{ held: false, refused: false }])

@@ -28,6 +28,11 @@ describe('an operation', () => {
   })
 })
 
+test('is limited by no member that is undefined', () => {
+  for (const operation of OPERATION_NAMES)
+    expect(canSelect(operation, { userIds: undefined, commentIds: undefined })).toBe(true)
+})
+
 describe('a scope', () => {
   test.each<Scope>([
     {},

@@ -1,11 +1,14 @@
 import { beforeEach, expect, test } from 'vitest'
 import { UsageError } from '../../src/base/errors.ts'
+import { transaction } from '../../src/core/database/pool.ts'
+import * as scopes from '../../src/core/database/statements/scopes.ts'
 import { countHeld, decideHeld } from '../../src/core/sync/held.ts'
 import type { HeldChoice } from '../../src/core/sync/held.ts'
 import { expectTablesEqual } from '../helpers/expect-equal.ts'
 import { openLoaded } from '../helpers/live.ts'
 import type { Live, RunRow } from '../helpers/live.ts'
 import { listingUsers } from '../helpers/places.ts'
+import { until } from '../helpers/until.ts'
 import type { FaultRule } from '../service/faults.ts'
 
 let live: Live
@@ -62,6 +65,25 @@ test('a decision is refused once another one was made, or a later run has seen a
   })
   await expect(decide(again)).rejects.toThrow(/Check them again\.$/)
   expect(await waitingOf(second)).toBe(1 + countListings(second))
+})
+
+test('a decision waits for a run that writes to the listing', async () => {
+  const [first] = [...live.world.organizationIds()] as [string]
+  await runWithEmptyListingsOf(first)
+  const waiting = await waitingOf(first)
+  const [{ key: batchKey }] = await live.rows('select min(batch_key)::int as key from sync.held')
+  let accepted: Promise<unknown> | undefined
+  await transaction(live.database.pool, async (client) => {
+    await scopes.lockBatch.one(client, { batchKey, runId: null })
+    accepted = accept({ organizationId: first })
+    const locked = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+    await until(
+      'it waits, or has decided',
+      async () => (await live.rows(locked)).length > 0 || (await waitingOf(first)) === 0,
+    )
+    expect(await waitingOf(first)).toBe(waiting)
+  })
+  expect(await accepted).toMatchObject({ listings: waiting })
 })
 
 test('what was decided before a listing fails stays decided, and the rest waits on', async () => {

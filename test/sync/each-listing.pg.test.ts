@@ -61,6 +61,18 @@ test.each<{ what: string; fault: Fault }>([
   }
 })
 
+test('a record that one page of several lacked leaves with the next whole response that lacks it', async () => {
+  for (const of of CASES) {
+    const before = await stored(of)
+    expect(await run(of, PAGE_WITHOUT_ONE)).toMatchObject({ status: 'partial', scopes_held: 1 })
+    expect(await stored(of)).toEqual(before)
+    expect(await run(of, WITHOUT_ONE)).toMatchObject({ status: 'succeeded', scopes_held: 0 })
+    expect(await stored(of)).toHaveLength(before.length - 1)
+    await run(of)
+    expect(await stored(of)).toEqual(before)
+  }
+})
+
 test.each(OPERATION_NAMES)(
   'a record of %s that was edited and has a new field is stored so, once',
   async (operation) => {
@@ -99,6 +111,16 @@ const WITHOUT_ONE: Fault = {
   respond: (request, response) => {
     const items = itemsOf(live.world, request) ?? []
     sendJson(response, 200, successBody(request.operation, items.slice(1)))
+  },
+}
+
+/** The same, as one page of several. */
+const PAGE_WITHOUT_ONE: Fault = {
+  kind: 'custom',
+  respond: (request, response) => {
+    const items = itemsOf(live.world, request) ?? []
+    const body = successBody(request.operation, items.slice(1))
+    sendJson(response, 200, body.replace(/\}\}$/, ',"nextPageToken":"b2Zmc2V0OjI1"}}'))
   },
 }
 

@@ -90,6 +90,30 @@ test('a second run over an unchanged service, and one of a user, touch no row', 
   expect(await rowsTouched(live.database)).toBe(before)
 })
 
+test('a commit that PostgreSQL ends as a deadlock is made again, and counts once', async () => {
+  addComment(live.world, busyPlace(live.world), { text: 'Counted once' })
+  await live.database.pool.query(`
+    create sequence public.tries;
+    create function public.deadlock_once() returns trigger language plpgsql as $$
+    begin
+      if nextval('public.tries') = 1 then raise exception using errcode = '40P01'; end if;
+      return null;
+    end $$;
+    create constraint trigger deadlock_once after insert on collab_store.comments
+    deferrable initially deferred for each row execute function public.deadlock_once()`)
+  expect(await live.run()).toMatchObject({
+    status: 'succeeded',
+    records_inserted: 1,
+    comments_written: 1,
+  })
+  expect(await live.rows('select last_value::int as tries from public.tries')).toEqual([
+    { tries: 2 },
+  ])
+  await live.database.pool.query(
+    'drop function public.deadlock_once cascade; drop sequence public.tries',
+  )
+})
+
 test('a run beside another one fetches what that one had claimed before its request, or failed to fetch', async () => {
   const { sync } = await live.openApp()
   const request = { trigger: 'cli', scope: {}, requestKey: null } as const

@@ -192,6 +192,12 @@ describe('what no limit knows', () => {
     expect(await ask(kept)).toEqual([{ record: records[13] }])
     expect(await oddComments()).toHaveLength(39)
     await expectNeighbours()
+    // Its batches had several commits each, and no call counts in two of them.
+    const [counted] = await ask(
+      'select sum(i.calls) = max(r.calls) as equal from sync.runs r join sync.run_items i using (run_id) where run_id = $1',
+      first,
+    )
+    expect(counted).toEqual({ equal: true })
 
     bodies.set(ODD, listing(...records, record(41), record(42, ',"commentText":"text 13"')))
     const second = await program.run()

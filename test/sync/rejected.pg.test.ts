@@ -9,7 +9,7 @@ import { prune } from '../../src/features/privacy/prune.ts'
 import { describeRun } from '../../src/cli/run-details.ts'
 import { onApp } from '../client/on-app.ts'
 import { openLoaded } from '../helpers/live.ts'
-import { busyPlace, listingComments, scopeOf } from '../helpers/places.ts'
+import { busyPlace, listingComments, listingUsers, scopeOf } from '../helpers/places.ts'
 import { askPages, wordsOf } from '../pages/open-pages.ts'
 
 /**
@@ -118,6 +118,20 @@ test('one that was corrected is closed, one that comes back is open again; pruni
   await live.rows('delete from sync.runs')
   expect(await live.rows(ROWS)).toHaveLength(2)
   expect(await prune(live.database.pool, new Date())).toMatchObject({ rejectedRecords: 2 })
+})
+
+test('a response that may lack users closes none', async () => {
+  const { organizationId } = place
+  const users = live.world.users(organizationId) ?? []
+  const listed = async (...others: unknown[]) => {
+    live.standIn.setFaults([listingUsers(organizationId, [...users, ...others])])
+    await live.run()
+    return (await live.rows(ROWS)).map((row) => row.is_there)
+  }
+  expect(await listed({ userId: 5 })).toEqual([true])
+  // The one without a readable ID may be the one of before.
+  expect(await listed({ userId: 6 })).toEqual([true, true])
+  expect(await listed()).toEqual([false, false])
 })
 
 test('what a user has set aside makes no later night partial, until its content is another', async () => {

@@ -2,6 +2,8 @@ import { expect, test } from 'vitest'
 import { commentTexts } from '../helpers/columns.ts'
 import { insertComments } from '../../src/core/database/comments.ts'
 import { transaction } from '../../src/core/database/pool.ts'
+import type { BatchScope } from '../../src/core/database/scopes.ts'
+import { activeAtOf } from '../../src/core/sync/compare/comments.ts'
 import { CommentRecord } from '../../src/core/sync/record/comment.ts'
 import { createTestDatabase } from '../helpers/database.ts'
 
@@ -52,6 +54,19 @@ test.each([
   ],
 ])('have an answer or none where %s', async (_where, thread, answer) => {
   expect(await factsOf(thread)).toMatchObject({ answer })
+})
+
+test('show when it changed: the newest time of what was written, or the middle of two checks where a deletion may be later', () => {
+  const [checkedAt, now] = [new Date(at(0)), new Date(at(20))]
+  const changedAt = (minute: number, deleted: readonly number[]) =>
+    activeAtOf(
+      { added: [comment(1, 'ann', at(minute))], changed: [], deleted },
+      { checkedAt } as BatchScope,
+      now,
+    )
+  expect(changedAt(5, [])).toBe(at(5))
+  expect(changedAt(5, [9])).toBe(at(10))
+  expect(changedAt(15, [9])).toBe(at(15))
 })
 
 test('name authors once, in the order of their bytes', async () => {

@@ -188,18 +188,24 @@ test('users whose removal is held or was refused are counted apart from errors',
 
 test('scopes that give no usable answer are counted apart, and one page of a listing lacks nobody', async () => {
   await live.run()
-  const place = busyPlace(live.world)
+  const [place, other] = busyPlaces(live.world) as [Place, Place]
+  const [lacking] = live.world.comments(other) as readonly { commentId: number }[]
+  deleteComment(live.world, other, lacking?.commentId as number)
   live.standIn.setFaults([
     { kind: 'bad-request', match: { operation: 'comments', ...place } },
+    // Of the call by the ID that the listing lacks.
+    { kind: 'wrong-length', match: { operation: 'comments', ...other } },
     {
       kind: 'half-with-next-page-token',
       match: { operation: 'users', organizationId: place.organizationId },
     },
   ])
   const { report } = await verifyWith({ sample: EVERYTHING })
-  expect(report).toMatchObject({ failed: 1, differing: 0 })
+  expect(report).toMatchObject({ failed: 2, differing: 0 })
   expect(report.scopes + report.failed).toBe(await countScopes())
-  expect(report.failures.find(({ operation }) => operation === 'comments')).toMatchObject(place)
+  expect(report.failures).toEqual(
+    expect.arrayContaining([place, other].map((each) => expect.objectContaining(each))),
+  )
 })
 
 test('an empty catalog, and a scope it lacks, are refused', async () => {

@@ -31,7 +31,7 @@ import {
 import type { Place } from '../../src/demo/layout.ts'
 import type { ModelComment } from '../fuzz/record-model.ts'
 import type { Asked, Row, View } from './counting.ts'
-import type { KnownComment, Version } from './knowledge.ts'
+import type { KnownComment, Looked, Version } from './knowledge.ts'
 import { peopleViews } from './people-views.ts'
 
 const COMMENT = 'organization_id, document_id, annotation_id, comment_id'
@@ -87,6 +87,23 @@ function versionsView(column: 'html' | null): View {
   }
 }
 
+/** Entries of the catalog, each with the check of its listing of users. */
+function catalogView(level: Looked['level'], id: string): View {
+  return {
+    columns: `organization_id, ${id}, name, active, failing_since, ${MARKS}`,
+    rows: (asked) =>
+      [...asked.known.scopes.values()]
+        .filter((scope) => scope.level === level)
+        .map((scope) => {
+          const { organizationId, documentId, groupId } = scope.place
+          const own = documentId ?? groupId ?? null
+          const name = `Name of ${own ?? organizationId}`
+          const { failingSince, inCatalog } = scope
+          return [organizationId, own, name, inCatalog, failingSince, ...marksOf(asked, scope)]
+        }),
+  }
+}
+
 /** The columns of a comment that are received. */
 export function columnsOf(place: Place, comment: ModelComment): Row {
   const { commentId, text, html, authorUserId, authorName, authorEmail, status, type } = comment
@@ -111,6 +128,9 @@ export function columnsOf(place: Place, comment: ModelComment): Row {
 /** What each view must show, counted row by row. */
 export const views: Readonly<Record<string, View>> = {
   ...peopleViews,
+  'collab.organizations': catalogView('organization', 'null'),
+  'collab.documents': catalogView('document', 'document_id'),
+  'collab.user_groups': catalogView('user group', 'organization_user_group_id'),
   'collab.comments': {
     columns: `${COMMENT}, comment_text, comment_html, author_user_id, author_name, author_email, status, type, last_updated,
       raw, first_seen_at, changed_at, deleted_at, written_at, written_at_is_exact, written_not_before, ${MARKS}`,
