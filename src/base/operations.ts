@@ -62,6 +62,11 @@ export function isFirstOfKind(operation: Operation, kind: ScopeKind): boolean {
   return OPERATION_NAMES.find(fetches) === operation
 }
 
+/** Operations whose scopes are the entries of the catalog, each once. */
+export const ENTRY_OPERATIONS = OPERATION_NAMES.filter((each) =>
+  OPERATIONS[each].kinds.some((kind) => isFirstOfKind(each, kind)),
+)
+
 /** Members of a scope that only some operations can be limited to. */
 const SELECTORS = new Set<string>(OPERATION_NAMES.flatMap((each) => OPERATIONS[each].selectedBy))
 

@@ -1,19 +1,12 @@
 import type { Database } from '../core/database/pool.ts'
 import { requireRunDetails } from '../client/runs.ts'
 import { factsOfRun, statusOf } from '../schemas/columns.ts'
+import { RUN_SUBJECTS, RUN_TIMES } from '../schemas/counts.ts'
 import { sectionsOf } from '../schemas/sections.ts'
 import type { Section } from '../schemas/sections.ts'
 import { scopesDone, scopesInAll } from '../schemas/run.ts'
 import type { Run, RunDetails } from '../schemas/run.ts'
-import {
-  count,
-  describeCounts,
-  duration,
-  NO_WORKER,
-  RUN_SUBJECTS,
-  RUN_TIMES,
-  shortId,
-} from '../schemas/format.ts'
+import { count, describeCounts, duration, NO_WORKER, shortId } from '../schemas/format.ts'
 import { printable } from '../base/printable.ts'
 import { facts, harmless, heading, paint, painted, print, printJson, textOf } from './output.ts'
 import { table } from './table.ts'

@@ -54,6 +54,59 @@ export function sumOf<Name extends string>(
   return names.reduce((sum, name) => sum + counts[name], 0)
 }
 
+/** The counts of a run by subject, with their words and members. */
+export const RUN_COUNTS = {
+  scopes: [
+    ['succeeded', 'scopesSucceeded'],
+    ['failed', 'scopesFailed'],
+    ['held', 'scopesHeld'],
+    ['not requested', 'scopesSkipped'],
+  ],
+  checked: [
+    ['organization(s)', 'organizationsDone'],
+    ['document(s)', 'documentsDone'],
+    ['user group(s)', 'groupsDone'],
+    ['annotation(s)', 'annotationsDone'],
+  ],
+  calls: [
+    ['sent', 'calls'],
+    ['retried', 'retries'],
+  ],
+  comments: [
+    ['stored', 'commentsWritten'],
+    ['found deleted', 'commentsDeleted'],
+  ],
+  users: [
+    ['stored', 'usersWritten'],
+    ['removed', 'usersRemoved'],
+    ['membership(s) ended', 'membersRemoved'],
+  ],
+  records: [
+    ['received', 'recordsReceived'],
+    ['new', 'recordsInserted'],
+    ['changed', 'recordsUpdated'],
+    ['unchanged', 'recordsUnchanged'],
+    ['returned as null', 'recordsNull'],
+    ['rejected', 'recordsRejected'],
+    ['field(s) of stored records rejected', 'fieldsRejected'],
+  ],
+} as const
+
+export type RunCounts = typeof RUN_COUNTS
+/** The members of the counts of a subject. */
+export type CountsOf<Subject extends keyof RunCounts> = RunCounts[Subject][number][1]
+
+export const RUN_SUBJECTS = Object.keys(RUN_COUNTS) as readonly (keyof RunCounts)[]
+
+/** The times of a run. They are sums over parallel calls and batches, so that they can exceed its duration. */
+export const RUN_TIMES = [
+  ['waiting for the service', 'serviceMs'],
+  ['waiting for the rate limit', 'waitedMs'],
+  ['throttled by the service', 'waitedThrottledMs'],
+  ['waiting for PostgreSQL', 'databaseMs'],
+  ['CPU', 'cpuMs'],
+] as const
+
 export const SHOWN_COUNTS: Readonly<Record<Count, string>> = COUNTS
 
 const NAMES = [...(Object.keys(COUNTS) as Count[]), 'recordsLost'] as const

@@ -1,4 +1,6 @@
 import { STATUS_CODES } from 'node:http'
+import { RUN_COUNTS } from './counts.ts'
+import type { CountsOf, RunCounts } from './counts.ts'
 import type { Freshness } from './freshness.ts'
 import type { RunChange, RunChangesPage } from './run-change.ts'
 import type { Failure, FailuresByState, Run, RunDetails } from './run.ts'
@@ -150,67 +152,16 @@ export function rejectedNoun({ isField }: { isField: boolean }): string {
   return isField ? 'field of a stored record' : 'record'
 }
 
-/** The counts of a run by subject, with their words and members. */
-export const RUN_COUNTS = {
-  scopes: [
-    ['succeeded', 'scopesSucceeded'],
-    ['failed', 'scopesFailed'],
-    ['held', 'scopesHeld'],
-    ['not requested', 'scopesSkipped'],
-  ],
-  checked: [
-    ['organization(s)', 'organizationsDone'],
-    ['document(s)', 'documentsDone'],
-    ['user group(s)', 'groupsDone'],
-    ['annotation(s)', 'annotationsDone'],
-  ],
-  calls: [
-    ['sent', 'calls'],
-    ['retried', 'retries'],
-  ],
-  comments: [
-    ['stored', 'commentsWritten'],
-    ['found deleted', 'commentsDeleted'],
-  ],
-  users: [
-    ['stored', 'usersWritten'],
-    ['removed', 'usersRemoved'],
-    ['membership(s) ended', 'membersRemoved'],
-  ],
-  records: [
-    ['received', 'recordsReceived'],
-    ['new', 'recordsInserted'],
-    ['changed', 'recordsUpdated'],
-    ['unchanged', 'recordsUnchanged'],
-    ['returned as null', 'recordsNull'],
-    ['rejected', 'recordsRejected'],
-    ['field(s) of stored records rejected', 'fieldsRejected'],
-  ],
-} as const
-
-type RunCounts = typeof RUN_COUNTS
-
-export const RUN_SUBJECTS = Object.keys(RUN_COUNTS) as readonly (keyof RunCounts)[]
-
-/** The times of a run. They are sums over parallel calls and batches, so that they can exceed its duration. */
-export const RUN_TIMES = [
-  ['waiting for the service', 'serviceMs'],
-  ['waiting for the rate limit', 'waitedMs'],
-  ['throttled by the service', 'waitedThrottledMs'],
-  ['waiting for PostgreSQL', 'databaseMs'],
-  ['CPU', 'cpuMs'],
-] as const
-
 /**
  * Describes counts of a run: `270 succeeded, 9 failed`. It omits zeros after the first count, and all zeros of what was
  * checked.
  */
 export function describeCounts<Of extends keyof RunCounts>(
-  run: Readonly<Record<RunCounts[Of][number][1], number>>,
+  run: Readonly<Record<CountsOf<Of>, number>>,
   of: Of,
   mark: (text: string, name: string) => string = (text) => text,
 ): string {
-  const counts: readonly (readonly [string, RunCounts[Of][number][1]])[] = RUN_COUNTS[of]
+  const counts: readonly (readonly [string, CountsOf<Of>])[] = RUN_COUNTS[of]
   const described = counts
     .filter(([, name], place) => (place === 0 && of !== 'checked') || run[name] > 0)
     .map(([words, name]) => {

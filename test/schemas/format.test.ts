@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { SHOWN_COUNTS } from '../../src/schemas/counts.ts'
-import { describeCounts, RUN_COUNTS, RUN_TIMES } from '../../src/schemas/format.ts'
+import { RUN_COUNTS, RUN_TIMES, SHOWN_COUNTS } from '../../src/schemas/counts.ts'
+import { describeCounts } from '../../src/schemas/format.ts'
 
 /** Counts with a place of their own in the description of a run. */
 const ELSEWHERE = ['scopesPlanned', 'rejected']

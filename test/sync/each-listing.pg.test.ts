@@ -32,9 +32,14 @@ test.each(CASES)(
   async (of) => {
     const before = await stored(of)
     expect(before.length).toBeGreaterThan(1)
-    expect(await run(of, WITHOUT_ONE)).toMatchObject({ status: 'succeeded', scopes_held: 0 })
+    const since = new Date()
+    const lost = await run(of, WITHOUT_ONE)
+    expect(lost).toMatchObject({ status: 'succeeded', scopes_held: 0, records_updated: 0 })
+    expect(removedIn(lost)).toBe(1)
     expect(await stored(of)).toHaveLength(before.length - 1)
     expect(await count(of)).toBe(before.length - 1)
+    expect(await inView(of)).toEqual(await stored(of))
+    expect(await most(of, since)).toBe(before.length)
     await run(of)
     expect(await stored(of)).toEqual(before)
     expect(await differing()).toBe(0)
@@ -155,6 +160,33 @@ async function stored({ operation, kind }: Of): Promise<string[]> {
     async (client) => listed?.readStored(client, [{ kind, key }]) ?? [],
   )
   return [...(ids ?? [])].flatMap(([id, hasLeft]) => (hasLeft ? [] : [id])).sort()
+}
+
+/** The same, as pages show it. */
+async function inView(of: Of): Promise<string[]> {
+  const rows = await live.rows(
+    `select record_id as id from collab_store.listed_records where operation = $1 and kind = $2 and scope_key = $3`,
+    of.operation,
+    of.kind,
+    (await listing(of)).key,
+  )
+  return rows.map(({ id }) => id).sort()
+}
+
+/** The largest size of the listing since a time. */
+async function most({ operation, kind }: Of, since: Date): Promise<number | undefined> {
+  const { listed } = moduleOf(operation)
+  const { key } = await listing({ operation, kind })
+  const sizes = await transaction(pool, async (client) =>
+    listed?.readMost(client, [{ kind, key, since }]),
+  )
+  return sizes?.[0]
+}
+
+/** How many rows of a kind left, by the counts of a run. */
+function removedIn(run: object): number {
+  const removed = Object.entries(run).filter(([name]) => /_(removed|deleted)$/.test(name))
+  return Math.max(...removed.map(([, counted]) => Number(counted)))
 }
 
 async function count(of: Of): Promise<number> {

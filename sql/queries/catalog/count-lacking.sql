@@ -1,11 +1,12 @@
--- Counts the active scopes that an import lacks: in total, and for each organization of which it lacks more than ten
+-- Counts the active entries that an import lacks: in total, and for each organization of which it lacks more than ten
 -- and more than a tenth.
--- Params: none.
+-- Params: $1 operations (those that have one scope of each entry).
 -- Never null: scopes, lacking, organizations, is_much, digest.
 with by_organization as (
   select b.organization_key, sum(b.scopes)::integer as scopes, coalesce(max(l.lacking), 0)::integer as lacking
   from collab_store.batches b
   left join (select organization_key, count(*) as lacking from import_lacking group by 1) l using (organization_key)
+  where b.operation = any($1)
   group by 1
 ), much as (
   select organization_key, lacking from by_organization where lacking > 10 and lacking * 10::bigint > scopes

@@ -1,7 +1,6 @@
 -- A page of what a run changed, newest first, with the bounds of changes/count-of-run. The rows of changes are chosen before their
 -- arrays are read. Each has a line or more, so the newest limit + 1 fill the page: all lines of the first one may be on the page
 -- before. Materialized, so that PostgreSQL does not search all newer changes by number.
--- A comment has its first words as they are now; a user who was erased since has no ID.
 -- Params: $1 runId, $2 objects, $3 change?, $4 beforeNumber? and $5 beforePlace? of the last one of the previous page, $6 limit.
 -- Never null: number, place, object, change, at, organization_id.
 with of_run as materialized (
@@ -19,14 +18,8 @@ with of_run as materialized (
   order by c.number desc, n.place desc
   limit $6
 )
-select p.number, p.place, p.object, p.change, p.at, o.organization_id, d.document_id, a.annotation_id, p.comment_id,
-  g.organization_user_group_id, u.user_id, coalesce(u.name, left(t.comment_text, 120)) as name
+select p.number, p.place, p.object, p.change, p.at, s.organization_id, s.document_id, s.annotation_id, p.comment_id,
+  s.organization_user_group_id, s.user_id, s.name
 from page p
-left join collab_store.annotations a on p.object = 'comment' and a.annotation_key = p.key
-left join collab_store.documents d on d.document_key = case when p.object = 'document_user' then p.key else a.document_key end
-left join collab_store.user_groups g on p.object = 'user_group_member' and g.user_group_key = p.key
-join collab_store.organizations o
-  on o.organization_key = case when p.object = 'user' then p.key else coalesce(d.organization_key, g.organization_key) end
-left join collab_store.users u on u.organization_key = o.organization_key and u.person = p.person
-left join collab_store.comments t on p.object = 'comment' and t.annotation_key = p.key and t.comment_id = p.comment_id
+cross join lateral collab_store.subject_of_change(p.object, p.key, p.comment_id, p.person) s
 order by p.number desc, p.place desc

@@ -1,7 +1,7 @@
--- Users of held removals: those missing from the response and those it contained; a limited number of each, with the
+-- Users, or other records, of held removals: those missing from the response and those it contained; a limited number of each, with the
 -- total count and the count from this page on.
--- Params: $1 heldIds, $2 limit (users of each kind and listing), $3 afterMissing?, $4 afterStaying? (last IDs of the
--- previous page). Of listings of another operation, all that is missing.
+-- Params: $1 heldIds, $2 limit (of each kind and listing), $3 afterMissing?, $4 afterStaying? (last IDs of the
+-- previous page).
 -- Never null: held_id, is_missing, user_id, in_all, from_here.
 with held as (
   select h.held_id, h.operation, h.kind, h.scope_key, h.missing_user_ids, o.organization_key
@@ -9,21 +9,14 @@ with held as (
   join collab_store.organizations o using (organization_id)
   where h.held_id = any($1::bigint[])
 ), present as (
-  select h.held_id, h.organization_key, u.user_id
-  from held h join collab_store.users u on h.operation = 'users' and h.kind = 'organization' and u.organization_key = h.scope_key
-  where u.listed
-  union all
-  select h.held_id, h.organization_key, d.user_id
-  from held h join collab_store.document_users d on h.operation = 'users' and h.kind = 'document' and d.document_key = h.scope_key
-  where d.removed_at is null
-  union all
-  select h.held_id, h.organization_key, g.user_id
-  from held h join collab_store.user_group_members g on h.operation = 'users' and h.kind = 'group' and g.user_group_key = h.scope_key
-  where g.removed_at is null
-  union all
-  select h.held_id, h.organization_key, m.user_id
-  from held h cross join unnest(h.missing_user_ids) m (user_id)
-  where h.operation <> 'users'
+  select h.held_id, case h.operation when 'users' then h.organization_key end as organization_key, l.record_id as user_id
+  from held h
+  cross join lateral (
+    select r.record_id
+    from collab_store.listed_records r
+    where r.operation = h.operation and r.kind = h.kind and r.scope_key = h.scope_key
+    offset 0 -- joined, every listing would be read
+  ) l
 ), divided as (
   select p.held_id, p.organization_key, p.user_id, m.user_id is not null as is_missing,
     count(*) over (partition by p.held_id, m.user_id is not null)::int as in_all

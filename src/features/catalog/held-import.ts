@@ -1,5 +1,6 @@
 import type { CatalogChanges } from '../../schemas/catalog-line.ts'
 import { UsageError } from '../../base/errors.ts'
+import { ENTRY_OPERATIONS } from '../../base/operations.ts'
 import {
   analyzeWhereLarge,
   beginCatalogChange,
@@ -29,7 +30,9 @@ export async function holdImport(
   client: Client,
   by: { readonly source: string; readonly requestedBy: string; readonly lines: number },
 ): Promise<HeldImport | null> {
-  const { isMuch, digest, ...counts } = await catalog.countLacking.one(client)
+  const { isMuch, digest, ...counts } = await catalog.countLacking.one(client, {
+    operations: ENTRY_OPERATIONS,
+  })
   if (!isMuch) return null
   const decided = await catalog.findDecided.first(client, { digest, source: by.source })
   if (decided !== undefined)

@@ -51,9 +51,9 @@ export const copyLines = new Statement<null, null>('catalog/copy-lines')
 /** Counts the scopes of the batches that this import touched, and those of them that are active. */
 export const countBatchScopes = new Statement<null, null>('catalog/count-batch-scopes')
 
-/** Counts the active scopes that an import lacks: in total, and for each organization of which it lacks more than ten and more than a tenth. */
+/** Counts the active entries that an import lacks: in total, and for each organization of which it lacks more than ten and more than a tenth. */
 export const countLacking = new Statement<
-  null,
+  { operations: readonly string[] },
   {
     scopes: number
     lacking: number
@@ -62,7 +62,10 @@ export const countLacking = new Statement<
     firstOrganizationId: string | null
     digest: string
   }
->('catalog/count-lacking', { neverNull: 'scopes lacking organizations isMuch digest' })
+>('catalog/count-lacking', {
+  parameters: 'operations',
+  neverNull: 'scopes lacking organizations isMuch digest',
+})
 
 /** Counts organizations, documents, annotations and user groups of the catalog, and how many of them are inactive. Active annotations are counted by batch, inactive ones by their index. */
 export const count = new Statement<

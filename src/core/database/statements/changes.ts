@@ -39,7 +39,7 @@ export const heldBack = new Statement<
 /** Subscribes to notifications of committed changes. */
 export const listen = new Statement<null, null>('changes/listen')
 
-/** A page of what a run changed, newest first, with the bounds of changes/count-of-run. The rows of changes are chosen before their arrays are read. Each has a line or more, so the newest limit + 1 fill the page: all lines of the first one may be on the page before. Materialized, so that PostgreSQL does not search all newer changes by number. A comment has its first words as they are now; a user who was erased since has no ID. */
+/** A page of what a run changed, newest first, with the bounds of changes/count-of-run. The rows of changes are chosen before their arrays are read. Each has a line or more, so the newest limit + 1 fill the page: all lines of the first one may be on the page before. Materialized, so that PostgreSQL does not search all newer changes by number. */
 export const pageOfRun = new Statement<
   {
     runId: string

@@ -16,7 +16,7 @@ export const days = new Statement<
   }
 >('pages/days', { neverNull: 'day runs stored comments edits deletions' })
 
-/** Users of held removals: those missing from the response and those it contained; a limited number of each, with the total count and the count from this page on. */
+/** Users, or other records, of held removals: those missing from the response and those it contained; a limited number of each, with the total count and the count from this page on. */
 export const heldUsers = new Statement<
   {
     heldIds: readonly number[]

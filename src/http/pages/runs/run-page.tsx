@@ -2,15 +2,10 @@ import type { FastifyInstance } from 'fastify'
 import { findRunIds } from '../../../client/run-reports.ts'
 import * as pages from '../../../core/database/statements/pages.ts'
 import { factsOfRun, statusOf } from '../../../schemas/columns.ts'
+import { RUN_SUBJECTS } from '../../../schemas/counts.ts'
 import type { RunDetails } from '../../../schemas/run.ts'
 import { sectionsOf } from '../../../schemas/sections.ts'
-import {
-  counted,
-  describeCounts,
-  NO_WORKER,
-  RUN_SUBJECTS,
-  shortId,
-} from '../../../schemas/format.ts'
+import { counted, describeCounts, NO_WORKER, shortId } from '../../../schemas/format.ts'
 import { ActionButton, Card, Sentence } from '../elements.tsx'
 import { noSuchRun } from '../../problem.ts'
 import { sendPage } from '../layout.tsx'
