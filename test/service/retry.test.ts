@@ -194,7 +194,7 @@ describe('a call that was throttled', () => {
   })
 
   test('is given up when the service asked for it long enough, and told so', async () => {
-    // The second asks for more than SYNC_RETRY_AFTER_MAX_MS.
+    // The second asks for a longer wait than is allowed.
     for (const retryAfterMs of [60_000, 10 ** 9]) {
       const limits = { throttledMaxMs: 150_000, retryAfterMaxMs: 60_000 }
       const { tries, end } = await made([throttled(retryAfterMs)], limits)

@@ -1,5 +1,5 @@
--- Counts the active entries that an import lacks: in total, and for each organization of which it lacks more than ten
--- and more than a tenth.
+-- Counts the active entries that are missing from an import: in total, and for each organization with more than ten and
+-- more than a tenth missing.
 -- Params: $1 operations (those that have one scope of each entry).
 -- Never null: scopes, lacking, organizations, is_much, digest.
 with by_organization as (

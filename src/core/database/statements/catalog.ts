@@ -51,7 +51,7 @@ export const copyLines = new Statement<null, null>('catalog/copy-lines')
 /** Counts the scopes of the batches that this import touched, and those of them that are active. */
 export const countBatchScopes = new Statement<null, null>('catalog/count-batch-scopes')
 
-/** Counts the active entries that an import lacks: in total, and for each organization of which it lacks more than ten and more than a tenth. */
+/** Counts the active entries that are missing from an import: in total, and for each organization with more than ten and more than a tenth missing. */
 export const countLacking = new Statement<
   { operations: readonly string[] },
   {
