@@ -61,12 +61,13 @@ test('threads that a pass polled after their batch became late are neither stale
       update sync.refresh_passes set last_full_pass = now() - interval '1 minute', whole_snapshot = '1' where class = 1`)
     return client.query(`
       select (select count(*)::int from collab.annotations where not is_stale) as each,
+        (select count(*)::int from collab.annotations where checked_at = now() - interval '1 minute') as polled,
         (select count(*)::int from reporting.freshness where level = 'annotation' and not is_stale) as fresh,
         (select sum(fresh)::int from reporting.coverage where level = 'annotation') as covered,
         sum(scopes) filter (where not is_stale)::int as total, sum(scopes) filter (where not is_overdue)::int as promised
       from collab_store.checks`)
   })
-  expect(rows).toEqual([{ each: 20, fresh: 20, covered: 20, total: 20, promised: 20 }])
+  expect(rows).toEqual([{ each: 20, polled: 20, fresh: 20, covered: 20, total: 20, promised: 20 }])
 })
 
 test('the delays of a day are in the columns of their names', async () => {
