@@ -121,8 +121,8 @@ describe('source files', () => {
   })
 
   test('compare nothing with the name of an operation: src/base/operations.ts and its module have what differs', () => {
-    const name = `'(?:${OPERATION_NAMES.join('|')})'`
-    const compared = `(?:[!=]==? |case |(?:includes|has)\\()${name}|${name}(?: [!=]==? |[^\\]\n]*\\]\\.includes\\()`
+    const name = `['"\`](?:${OPERATION_NAMES.join('|')})['"\`]`
+    const compared = `(?:[!=]==?\\s+|case |(?:includes|has|indexOf|is|startsWith)\\()${name}|${name}(?:\\s+[!=]==? |[^\\]\n]*\\]\\)?\\.(?:includes|has)\\()`
     expect(sourcesWith(new RegExp(compared))).toEqual([])
   })
 

@@ -14,7 +14,7 @@ beforeEach(async () => {
   collabSync = onApp(await live.openApp())
 })
 
-test('one held listing is accepted, the others wait on', async () => {
+test('one held listing is accepted, one is refused, the others wait on', async () => {
   const [organizationId = ''] = live.world.organizationIds()
   const { run_id: runId } = await runWithEmptyListingsOf(organizationId)
   const held = (await collabSync.listHeld({ runId })).items
@@ -44,6 +44,12 @@ test('one held listing is accepted, the others wait on', async () => {
   await expect(collabSync.acceptHeld(one.heldId)).rejects.toThrow(
     `Listing ${one.heldId} has no open held removal: 1 was accepted.`,
   )
+
+  await collabSync.refuseHeld(left[0]?.heldId ?? 0, { reason: 'They are on leave.' })
+  const counted = (await collabSync.listOrganizations()).items
+  expect(counted.filter((each) => each.held > 0 || each.refused > 0)).toMatchObject([
+    { organizationId, held: held.length - 2, refused: 1 },
+  ])
 })
 
 test('what a later run has seen otherwise is not accepted by one who looked at the earlier answer', async () => {

@@ -109,6 +109,22 @@ test.each(COMMENT_PEOPLE)(
   },
 )
 
+test.each(COMMENT_PEOPLE)(
+  'the name that comments have beside the address of their $person is erased with the address',
+  async ({ member }) => {
+    serve(
+      { [member]: { name: NEW.name, email: NEW.email } },
+      { [member]: { userId: 'other-6', name: OLD.name, email: NEW.email } },
+      { task: { at: NEW.email, of: NEW.name, by: OLD.name } },
+    )
+    await live.run()
+    await eraseUser(live.database.pool, { email: NEW.email, ...EVERYWHERE })
+    const { task } = (await raws()).at(-1) ?? {}
+    expect(task).toMatchObject({ of: 'erased', by: 'erased' })
+    await expectNoTrace(live.database, ['zzyzx'])
+  },
+)
+
 test.each([
   ['the user', OLD],
   ['an earlier version of the user', NEW],

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { NothingFailsError } from '../../src/base/errors.ts'
 import { OPERATION_NAMES, OPERATIONS } from '../../src/base/operations.ts'
 import type { Operation, ScopeKind } from '../../src/base/operations.ts'
+import { readFreshness } from '../../src/client/freshness.ts'
 import { freshness as readDemoFreshness } from '../../src/core/database/statements/demo.ts'
 import { countScopes } from '../../src/core/run/start.ts'
 import { moduleOf } from '../../src/core/sync/operation.ts'
@@ -96,6 +97,47 @@ test.each(CASES)(
     await expectMore({ ...GOOD, scopes: 0, away: 1 }, failed)
   },
 )
+
+test('the totals of an organization, and of all, are those of its scopes', async () => {
+  const [other = '', another = ''] = organizations
+  await load({ organizationId: another })
+  await run()
+  await ageChecks(live.database, 1)
+  await load({ organizationId: other, documentId: 'd', annotationId: 'a' })
+  await live.run({ scope: { organizationIds: [other] } })
+  const scopes = await live.rows(
+    `select organization_id as "organizationId", count(*)::int as scopes,
+      count(annotation_id)::int as annotations, min(checked_at) as "oldestCheck", max(checked_at) as "newestCheck"
+    from reporting.freshness group by 1 order by 1`,
+  )
+  const { items } = await onApp(app).listOrganizations()
+  const listed = new Map(items.map((each) => [each.organizationId, each]))
+  for (const each of scopes) expect(listed.get(each['organizationId'])).toMatchObject(each)
+  const annotationsOf = scopes.map((each) => each['annotations'])
+  expect(new Set(annotationsOf).size).toBeGreaterThan(1)
+  const total = annotationsOf.reduce((sum, each) => sum + each)
+  expect(await readFreshness(pool)).toMatchObject({ annotations: total })
+})
+
+test('all scopes of an organization that leaves the catalog leave reports with it', async () => {
+  const left = 'leaving'
+  await load({ organizationId: left, organizationUserGroupId: 'g' })
+  await load({ organizationId: left, documentId: 'd', annotationId: 'a' })
+  const levels = () =>
+    live.rows(
+      `select level, operation, sum(known)::int as known, sum(not_in_catalog)::int as away, (
+        select count(*)::int from reporting.freshness f
+        where f.organization_id = $1 and f.level = c.level and f.operation = c.operation
+      ) as listed
+      from reporting.coverage c where organization_id = $1 group by 1, 2 order by 1, 2`,
+      left,
+    )
+  const before = await levels()
+  expect(before).toHaveLength(CASES.length)
+  for (const each of before) expect(each).toMatchObject({ known: 1, away: 0, listed: 1 })
+  await removeFromCatalog(pool, [{ organizationId: left }], BY)
+  expect(await levels()).toEqual(before.map((each) => ({ ...each, known: 0, away: 1, listed: 0 })))
+})
 
 /** A run in which only this scope cannot be fetched; none of them if it is left out. */
 async function run(of?: Listed): Promise<RunRow> {
