@@ -119,8 +119,7 @@ test.each(COMMENT_PEOPLE)(
     )
     await live.run()
     await eraseUser(live.database.pool, { email: NEW.email, ...EVERYWHERE })
-    const { task } = (await raws()).at(-1) ?? {}
-    expect(task).toMatchObject({ of: 'erased', by: 'erased' })
+    expect((await raws()).at(-1)?.['task']).toMatchObject({ of: 'erased', by: 'erased' })
     await expectNoTrace(live.database, ['zzyzx'])
   },
 )

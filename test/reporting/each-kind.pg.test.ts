@@ -119,26 +119,6 @@ test('the totals of an organization, and of all, are those of its scopes', async
   expect(await readFreshness(pool)).toMatchObject({ annotations: total })
 })
 
-test('all scopes of an organization that leaves the catalog leave reports with it', async () => {
-  const left = 'leaving'
-  await load({ organizationId: left, organizationUserGroupId: 'g' })
-  await load({ organizationId: left, documentId: 'd', annotationId: 'a' })
-  const levels = () =>
-    live.rows(
-      `select level, operation, sum(known)::int as known, sum(not_in_catalog)::int as away, (
-        select count(*)::int from reporting.freshness f
-        where f.organization_id = $1 and f.level = c.level and f.operation = c.operation
-      ) as listed
-      from reporting.coverage c where organization_id = $1 group by 1, 2 order by 1, 2`,
-      left,
-    )
-  const before = await levels()
-  expect(before).toHaveLength(CASES.length)
-  for (const each of before) expect(each).toMatchObject({ known: 1, away: 0, listed: 1 })
-  await removeFromCatalog(pool, [{ organizationId: left }], BY)
-  expect(await levels()).toEqual(before.map((each) => ({ ...each, known: 0, away: 1, listed: 0 })))
-})
-
 /** A run in which only this scope cannot be fetched; none of them if it is left out. */
 async function run(of?: Listed): Promise<RunRow> {
   live.standIn.setFaults([
