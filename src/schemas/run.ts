@@ -187,9 +187,9 @@ export function scopesDone(run: Run): number {
   return run.scopesSucceeded + run.scopesFailed + run.scopesHeld + run.scopesSkipped
 }
 
-/** All scopes of a run, as far as known. */
+/** All scopes of a run, as far as known. Continuous refresh plans none: its run has those that are done. */
 export function scopesInAll(run: Run): number {
-  return Math.max(run.scopesExpected, run.scopesPlanned)
+  return Math.max(run.scopesExpected, run.scopesPlanned, scopesDone(run))
 }
 
 export const NewRunSchema = z

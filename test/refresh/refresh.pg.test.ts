@@ -20,6 +20,7 @@ import type { SharedRateLimit } from '../../src/core/service/shared-rate-limit.t
 import { databaseClock } from '../../src/features/refresh/polling.ts'
 import { Refresher } from '../../src/features/refresh/refresher.ts'
 import { finishRun } from '../../src/core/run/finish.ts'
+import { scopesDone, scopesInAll } from '../../src/schemas/run.ts'
 import { onApp } from '../client/on-app.ts'
 import { openLoaded } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
@@ -560,6 +561,10 @@ test('a day of refresh is a run that adds up and is settled when the next day ha
     `select run_id from sync.runs where trigger = 'refresh' order by requested_at`,
   )
   expect(runs).toHaveLength(2)
+  const open = await onApp(it.app).getRun(runs[0]?.run_id ?? '')
+  if (open === null) throw new Error('There is no such run.')
+  expect(scopesDone(open)).toBeGreaterThan(50)
+  expect(scopesInAll(open)).toBe(scopesDone(open))
   const workerId = it.app.sync.workerId
   await it.pool.query(`update sync.runs set request_key = 'refresh 2000-01-01' where run_id = $1`, [
     runs[0]?.run_id,
