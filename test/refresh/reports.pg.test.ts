@@ -70,6 +70,30 @@ test('threads that a pass polled after their batch became late are neither stale
   expect(rows).toEqual([{ each: 20, polled: 20, fresh: 20, covered: 20, total: 20, promised: 20 }])
 })
 
+test('the latest pass is the check of a thread, unless its last check failed or it has to be checked again', async () => {
+  const { rows } = await rolledBack(live.database.pool, async (client) => {
+    await client.query(`
+      update collab_store.batches set checked_at = now() - interval '4 days';
+      delete from collab_store.recent_threads where annotation_key not in (
+        select annotation_key from collab_store.recent_threads order by 1 limit 3);
+      update collab_store.recent_threads set active_at = now() - interval '9 minutes', written_in = '0';
+      update sync.refresh_passes set last_full_pass = now() - interval '7 minutes', whole_snapshot = '1' where class = 0;
+      update sync.refresh_passes set last_full_pass = now() - interval '1 minute', whole_snapshot = '1' where class = 1;
+      update collab_store.annotations set failing_since = now()
+      where annotation_key = (select min(annotation_key) from collab_store.recent_threads);
+      update collab_store.annotations set own_checked_at = '-infinity'
+      where annotation_key = (select max(annotation_key) from collab_store.recent_threads)`)
+    return client.query(`
+      select extract(epoch from now() - checked_at)::int as ago, is_stale from collab_store.checked_annotations
+      join collab_store.recent_threads using (annotation_key) order by annotation_key`)
+  })
+  expect(rows).toEqual([
+    { ago: 4 * 86_400, is_stale: true },
+    { ago: 60, is_stale: false },
+    { ago: null, is_stale: true },
+  ])
+})
+
 test('the delays of a day are in the columns of their names', async () => {
   const [row] = await rolledBack(live.database.pool, async (client) => {
     await client.query(`
