@@ -2,23 +2,32 @@
 -- from the passes, which are read once, and no longer looked up for each annotation.
 -- Works with: 0.1.0
 
-create function collab_store.is_polled(active_at timestamptz, written_in xid8, pass sync.refresh_passes) returns boolean
-language sql stable parallel safe
-return (pass).class < 7
-  and active_at > (pass).last_full_pass - make_interval(secs => 240 * 4 ^ (pass).class)
-  and active_at <= (pass).last_full_pass - case when (pass).class = 0 then interval '0' else make_interval(secs => 240 * 4 ^ ((pass).class - 1)) end
-  and written_in < (pass).whole_snapshot;
-comment on function collab_store.is_polled(timestamptz, xid8, sync.refresh_passes) is 'Returns whether the last complete pass of a class polled the current state of a thread in collab_store.recent_threads.';
+create view collab_store.whole_passes as
+select s.class, s.last_full_pass as started_at, s.whole_snapshot as snapshot,
+  s.last_full_pass - make_interval(secs => 240 * 4 ^ s.class) as active_after,
+  s.last_full_pass - case when s.class = 0 then interval '0' else make_interval(secs => 240 * 4 ^ (s.class - 1)) end as active_until
+from sync.refresh_passes s
+where s.class < 7;
+comment on view collab_store.whole_passes is 'The last complete pass of each class of recent threads.';
+comment on column collab_store.whole_passes.class is 'Class of the threads: 0 for those that changed last, 6 for the longest ago.';
+comment on column collab_store.whole_passes.started_at is 'Start of the pass; null if none was complete.';
+comment on column collab_store.whole_passes.snapshot is 'The pass has not checked the current state of threads that this transaction or a later one wrote.';
+comment on column collab_store.whole_passes.active_after is 'The pass polled threads that changed after this time.';
+comment on column collab_store.whole_passes.active_until is 'The pass polled threads that changed at this time at the latest.';
 
 create or replace view collab_store.thread_passes as
-select h.annotation_key, h.batch_key, s.class, s.last_full_pass as pass_started_at
+select h.annotation_key, h.batch_key, s.class, s.started_at as pass_started_at
 from collab_store.recent_threads h
-join sync.refresh_passes s on collab_store.is_polled(h.active_at, h.written_in, s);
+join collab_store.whole_passes s
+  on h.active_at > s.active_after and h.active_at <= s.active_until and h.written_in < s.snapshot;
 
-create function collab_store.last_pass(active_at timestamptz, written_in xid8, passes sync.refresh_passes[]) returns timestamptz
-language sql stable parallel safe
-return (select max(s.last_full_pass) from unnest(passes) s where collab_store.is_polled(active_at, written_in, s));
-comment on function collab_store.last_pass(timestamptz, xid8, sync.refresh_passes[]) is 'Returns the start of the latest of these passes that polled the current state of a thread in collab_store.recent_threads; null if none.';
+create function collab_store.last_pass(thread collab_store.recent_threads, passes collab_store.whole_passes[]) returns timestamptz
+language sql immutable parallel safe
+return (
+  select max(s.started_at) from unnest(passes) s
+  where (thread).active_at > s.active_after and (thread).active_at <= s.active_until and (thread).written_in < s.snapshot
+);
+comment on function collab_store.last_pass(collab_store.recent_threads, collab_store.whole_passes[]) is 'Returns the start of the latest of these passes that polled the current state of a thread; null if none.';
 
 -- Joined instead of annotations. PostgreSQL drops it, or the batches and recent threads in it, from plans that do not
 -- need them. A pass checks no thread whose last check failed. is_stale looks at passes only where the batch is late.
@@ -34,7 +43,7 @@ left join collab_store.batches b using (batch_key)
 left join collab_store.recent_threads h using (annotation_key)
 cross join lateral (select case
     when h.annotation_key is not null and x.failing_since is null and x.own_checked_at is distinct from '-infinity'
-    then collab_store.last_pass(h.active_at, h.written_in, (select array_agg(s) from sync.refresh_passes s)) end as pass_started_at) w;
+    then collab_store.last_pass(h, (select array_agg(s) from collab_store.whole_passes s)) end as pass_started_at) w;
 
 -- The annotations are read with their document and organization by key, instead of looked up again by ID.
 create or replace view reporting.freshness as
