@@ -70,27 +70,38 @@ test('threads that a pass polled after their batch became late are neither stale
   expect(rows).toEqual([{ each: 20, polled: 20, fresh: 20, covered: 20, total: 20, promised: 20 }])
 })
 
-test('the latest pass is the check of a thread, unless its last check failed or it has to be checked again', async () => {
+test('the latest pass that polled the current state of a thread is its check, unless its last check failed', async () => {
   const { rows } = await rolledBack(live.database.pool, async (client) => {
     await client.query(`
       update collab_store.batches set checked_at = now() - interval '4 days';
-      delete from collab_store.recent_threads where annotation_key not in (
-        select annotation_key from collab_store.recent_threads order by 1 limit 3);
-      update collab_store.recent_threads set active_at = now() - interval '9 minutes', written_in = '0';
+      delete from collab_store.recent_threads;
+      insert into collab_store.recent_threads (annotation_key, batch_key, active_at, written_in)
+      select annotation_key, batch_key, now() - interval '1 minute' * minutes, written_in
+      from (select *, row_number() over (order by annotation_key) as n from collab_store.annotations) a
+      join (values (1, 9, '0'::xid8), (2, 9, '1'), (3, 4, '0'), (4, 20, '0'), (5, 9, '0'), (6, 9, '0')) t (n, minutes, written_in) using (n);
       update sync.refresh_passes set last_full_pass = now() - interval '7 minutes', whole_snapshot = '1' where class = 0;
       update sync.refresh_passes set last_full_pass = now() - interval '1 minute', whole_snapshot = '1' where class = 1;
-      update collab_store.annotations set failing_since = now()
-      where annotation_key = (select min(annotation_key) from collab_store.recent_threads);
-      update collab_store.annotations set own_checked_at = '-infinity'
-      where annotation_key = (select max(annotation_key) from collab_store.recent_threads)`)
+      update collab_store.annotations a set
+        failing_since = case n when 5 then now() end,
+        own_checked_at = case n when 6 then '-infinity'::timestamptz end
+      from (select annotation_key, row_number() over (order by annotation_key) as n from collab_store.recent_threads) t
+      where a.annotation_key = t.annotation_key`)
     return client.query(`
-      select extract(epoch from now() - checked_at)::int as ago, is_stale from collab_store.checked_annotations
-      join collab_store.recent_threads using (annotation_key) order by annotation_key`)
+      select extract(epoch from now() - checked_at)::int as ago, is_stale,
+        extract(epoch from now() - pass_started_at)::int as pass
+      from collab_store.checked_annotations
+      join collab_store.recent_threads using (annotation_key)
+      left join collab_store.pass_checks using (annotation_key)
+      order by annotation_key`)
   })
+  const unpolled = { ago: 4 * 86_400, is_stale: true, pass: null }
   expect(rows).toEqual([
-    { ago: 4 * 86_400, is_stale: true },
-    { ago: 60, is_stale: false },
-    { ago: null, is_stale: true },
+    { ago: 60, is_stale: false, pass: 60 },
+    unpolled, // Written since.
+    unpolled, // Changed too late for either pass.
+    unpolled, // Changed too early.
+    unpolled, // Failing.
+    { ...unpolled, ago: null }, // To be checked again.
   ])
 })
 
