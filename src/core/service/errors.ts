@@ -3,26 +3,6 @@ import type { FailureKind } from '../../base/errors.ts'
 import type { Filters, Operation } from '../../base/operations.ts'
 import { describeCall } from './filters.ts'
 
-/** How a response, or the lack of one, failed if neither the HTTP status nor `error.status` says. */
-export type Shape =
-  | 'timeout'
-  | 'connection'
-  | 'unreachable'
-  | 'body_cut'
-  | 'body_empty'
-  | 'body_unreadable'
-  | 'body_not_utf8'
-  | 'web_page'
-  | 'body_ambiguous'
-  | 'body_too_large'
-  | 'headers_too_large'
-  | 'too_many_records'
-  | 'no_data'
-  | 'error_without_code'
-  | 'failed_status'
-  | 'redirect'
-  | 'throttled'
-
 /** What is known of a call that failed. */
 export interface FailedCall {
   /** Left out if there was no response. */
@@ -43,7 +23,7 @@ interface Row {
   readonly http?: readonly (number | '3xx' | '5xx')[]
   readonly code?: readonly string[]
   readonly retryAfter?: true
-  readonly shape?: readonly Shape[]
+  readonly shape?: readonly string[]
   readonly kind: FailureKind
   readonly because: string
 }
@@ -54,7 +34,7 @@ interface Row {
  * the HTTP status around it, which may be a proxy's; a code that is a number is an HTTP status.
  */
 // prettier-ignore
-export const FAILURES: readonly Row[] = [
+const TABLE = [
   { http: [401], code: ['UNAUTHENTICATED'],
                                 kind: 'credentials', because: 'the service refuses key or token, for every scope' },
   { http: ['3xx'],              kind: 'refused',     because: 'not followed: it could send the credentials to another server' },
@@ -88,7 +68,13 @@ export const FAILURES: readonly Row[] = [
                                 kind: 'refused',     because: 'the next response would be as large' },
   { shape: ['throttled'],       kind: 'refused',     because: 'skipped: the service has throttled every call for `SYNC_THROTTLED_MAX_MS`' },
   { shape: ['failed_status'],   kind: 'unknown',     because: '`result.status` is not `success`, the only documented value' },
-]
+] as const satisfies readonly Row[]
+
+export const FAILURES: readonly Row[] = TABLE
+
+/** How a response, or the lack of one, failed if neither the HTTP status nor `error.status` says. */
+export type Shape =
+  Extract<(typeof TABLE)[number], { readonly shape: unknown }>['shape'][number] | 'redirect'
 
 /** The meaning of a failure, by the table. */
 export function classify(failed: Omit<FailedCall, 'detail'>): FailureKind {
