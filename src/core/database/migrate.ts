@@ -110,22 +110,16 @@ async function applyPending(
       shouldRetry: ({ error }) => codeOf(error) === LOCK_NOT_AVAILABLE,
     })
   } catch (cause) {
-    throw failedMigration(cause, { isFirst: state === 'missing', name: at?.name ?? '', place })
+    const code = codeOf(cause)
+    const name = at?.name ?? ''
+    const message =
+      state === 'missing' && code === INSUFFICIENT_PRIVILEGE
+        ? `The role in DATABASE_URL may not create schemas at ${place}. Make it the database's owner, or \`grant create on database\` to it.`
+        : code === LOCK_NOT_AVAILABLE
+          ? `The migration ${name} waited four times for ${LOCK_TIMEOUT} for a lock of another session, and nothing was changed. Run \`collab-sync migrate\` again when no long transaction is open (pg_stat_activity shows them).`
+          : `The migration ${name} failed, and nothing was changed: ${(cause as Error).message}.`
+    throw new EnvironmentError(message, { cause })
   }
-}
-
-function failedMigration(
-  cause: unknown,
-  { isFirst, name, place }: { isFirst: boolean; name: string; place: string },
-): EnvironmentError {
-  const code = codeOf(cause)
-  const message =
-    isFirst && code === INSUFFICIENT_PRIVILEGE
-      ? `The role in DATABASE_URL may not create schemas at ${place}. Make it the database's owner, or \`grant create on database\` to it.`
-      : code === LOCK_NOT_AVAILABLE
-        ? `The migration ${name} waited four times for ${LOCK_TIMEOUT} for a lock of another session, and nothing was changed. Run \`collab-sync migrate\` again when no long transaction is open (pg_stat_activity shows them).`
-        : `The migration ${name} failed, and nothing was changed: ${(cause as Error).message}.`
-  return new EnvironmentError(message, { cause })
 }
 
 async function grantReaderRole(client: Client): Promise<Migrated['readerRole']> {
