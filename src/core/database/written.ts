@@ -33,19 +33,17 @@ export async function deriveWritten(client: Client, onDerived: OnDerived): Promi
   const { writtenMember, writtenMembersBefore, reportTimeZone } = await definitions.read.one(client)
   if (writtenMembersBefore === null) return null
   const { comments: all } = await written.count.one(client)
-  let from = { fromAnnotation: 0, fromComment: 0 }
+  let last: CommentKey = { annotationKey: 0, commentId: 0 }
   let done = 0
   let changed = 0
   for (;;) {
-    const { fromAnnotation: annotationKey, fromComment: commentId } = from
-    const page = { annotationKey, commentId, limit: COMMENTS_A_PAGE }
-    const end = await written.pageEnd.first(client, page)
+    const after = last
+    const end = await written.pageEnd.first(client, { ...after, limit: COMMENTS_A_PAGE })
     if (end === undefined) break
-    const to = { toAnnotation: end.annotationKey, toComment: end.commentId }
     const path = writtenMember?.split('.') ?? null
-    const derive = () => derivePage(client, { ...from, ...to }, path, writtenMembersBefore)
+    const derive = () => derivePage(client, after, end, path, writtenMembersBefore)
     changed += await retryConflicts(() => transactionOn(client, derive))
-    from = { fromAnnotation: end.annotationKey, fromComment: end.commentId }
+    last = end
     done += end.comments
     onDerived(done, Math.max(all, done), changed)
   }
@@ -53,24 +51,21 @@ export async function deriveWritten(client: Client, onDerived: OnDerived): Promi
   return { writtenMember, reportTimeZone, comments: done, changed }
 }
 
-interface Page {
-  readonly fromAnnotation: number
-  readonly fromComment: number
-  readonly toAnnotation: number
-  readonly toComment: number
-}
+type CommentKey = Pick<RowOf<typeof written.pageEnd>, 'annotationKey' | 'commentId'>
 
 /** @returns how many comments it changed */
 async function derivePage(
   client: Client,
-  page: Page,
+  { annotationKey: fromAnnotation, commentId: fromComment }: CommentKey,
+  { annotationKey: toAnnotation, commentId: toComment }: CommentKey,
   path: string[] | null,
   membersBefore: readonly string[],
 ): Promise<number> {
+  const page = { fromAnnotation, fromComment, toAnnotation, toComment }
   // Every writer of comments locks their batch: nothing of the page changes until this is committed.
   await written.lockBatches.all(client, {
-    firstAnnotation: page.fromAnnotation,
-    lastAnnotation: page.toAnnotation,
+    firstAnnotation: fromAnnotation,
+    lastAnnotation: toAnnotation,
   })
   const rows = await written.readMembers.all(client, { ...page, path, membersBefore })
   const changed = await written.update.all(client, {
