@@ -54,20 +54,20 @@ export async function makeRun(
   await checkInCatalog(client, request.scope)
   const runId = await insertRun(client, request)
   if (runId === null) return existing(client, request)
-  const planned = await plan(client, runId, request, defaults)
+  const { isPaged, selection } = selectionOf(request, defaults)
+  // The first page of a run that syncs whole organizations, or all batches of any other run.
+  const plan = isPaged ? items.planPages : items.planScopes
+  const planned = await plan.all(client, { runId, ...selection })
   if (planned.length === 0) throw await nothingIn(client, request)
   if (request.by !== undefined) await noteAction(client, request.by, 'run_requested', { runId })
-  return { runId, items: planned }
+  const isScoped = !isPaged || selection.organizationIds !== null
+  return { runId, items: toItems({ runId, isScoped }, planned) }
 }
 
 /** The error if a run of these scopes would fetch nothing. */
-async function nothingIn(on: On, request: ScopesRequest): Promise<Error> {
-  const { failedOf, failing, scope } = request
-  return failing || failedOf !== undefined ? nothingFails(on, request) : nothingToDo(scope)
-}
-
-async function nothingFails(on: On, request: ScopesRequest): Promise<NothingFailsError> {
-  const { failedOf: runId = null, scope } = request
+async function nothingIn(on: On, request: ScopesRequest): Promise<UsageError> {
+  const { failedOf: runId = null, failing, scope } = request
+  if (!failing && runId === null) return nothingToDo(scope)
   const { organizationIds = null } = scope
   const stopped = await runs.stopped.first(on, { runId, organizationIds })
   if (stopped !== undefined)
@@ -109,21 +109,6 @@ function selectionOf(request: ScopesRequest, defaults: readonly Operation[]) {
     areWhole,
   }
   return { isPaged: areWhole && !failing, selection }
-}
-
-/** Plans the first page of a run that syncs whole organizations, or all batches of any other run. */
-async function plan(
-  client: Client,
-  runId: string,
-  request: NewRun,
-  defaults: readonly Operation[],
-): Promise<Item[]> {
-  const { isPaged, selection } = selectionOf(request, defaults)
-  const planned = await (isPaged ? items.planPages : items.planScopes).all(client, {
-    runId,
-    ...selection,
-  })
-  return toItems({ runId, isScoped: !isPaged || selection.organizationIds !== null }, planned)
 }
 
 /** Organizations of a page: few, so that the first call is made at once. */
