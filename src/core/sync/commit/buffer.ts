@@ -7,7 +7,7 @@ import type { FetchedResult } from '../fetch/result.ts'
 const COMMIT_AFTER_MS = 500
 /** ... or when they hold this much, since comments wait for their commit as objects. */
 const COMMIT_AFTER_RECORDS = 2000
-/** What a response, and each of its records, takes beside its texts. */
+/** What a response, and each of its records, takes on the heap beside its texts. */
 const RECORD_BYTES = 650
 
 /** The responses of one batch that wait for their commit. */
@@ -35,9 +35,12 @@ export class Uncommitted {
   }
 
   add(result: FetchedResult): void {
-    const { records, bytes } = sizeOf(result)
     if (this.#results.length === 0) this.#oldestAt = performance.now()
     this.#results.push(result)
+    if (result.outcome !== 'records') return
+    const { length: records } = result.records
+    let bytes = (1 + records) * RECORD_BYTES
+    for (const { texts } of result.records) bytes += unitsOf(texts)
     this.#records += records
     this.#memory.resize(this.#memory.bytes + bytes)
   }
@@ -56,15 +59,6 @@ export class Uncommitted {
     this.#unregister()
     this.#memory.resize(0)
   }
-}
-
-/** What a result holds on the heap until it is committed, in records and about in bytes. */
-function sizeOf(result: FetchedResult): { records: number; bytes: number } {
-  if (result.outcome !== 'records') return { records: 0, bytes: 0 }
-  const { length: records } = result.records
-  let bytes = (1 + records) * RECORD_BYTES
-  for (const { texts } of result.records) bytes += unitsOf(texts)
-  return { records, bytes }
 }
 
 /**
