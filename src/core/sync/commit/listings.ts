@@ -1,4 +1,3 @@
-import type { Operation } from '../../../base/operations.ts'
 import type { Client } from '../../database/pool.ts'
 import { storeListings } from '../../database/scopes.ts'
 import type { KnownResponse } from '../../database/scopes.ts'
@@ -28,7 +27,7 @@ export async function commitRecords(
   }
   const of = { operation, listed, idOf }
   const decisions = await decideListings(client, results, of, { limit, at: claim.at })
-  const listings = await holdSuspicious(client, committing, of, decisions)
+  const listings = await holdSuspicious(client, committing, idOf, decisions)
   await commit(client, committing, results, listings)
   await storeListings(client, batchKey, listings.map(knownListingOf))
   return listings
@@ -40,14 +39,14 @@ export async function commitRecords(
 async function holdSuspicious(
   client: Client,
   committing: Committing,
-  of: { readonly operation: Operation; idOf(record: unknown): unknown },
+  idOf: (record: RecordsResult['records'][number]) => unknown,
   decisions: readonly ListingDecision[],
 ): Promise<DecidedListing[]> {
   const acceptAfter = committing.heldAcceptAfter ?? Infinity
   const listings: (DecidedListing & { readonly isRefused: boolean })[] = []
   for (const decision of decisions) {
     const { changes, isSuspicious } = decision
-    const repeats = isSuspicious ? await noteHeld(client, committing, of, decision) : 0
+    const repeats = isSuspicious ? await noteHeld(client, committing, idOf, decision) : 0
     const isRefused = repeats === null
     const isHeld = isSuspicious && !isRefused && repeats + 1 < acceptAfter
     const leaving = isHeld || isRefused ? [] : changes.missing
@@ -56,7 +55,7 @@ async function holdSuspicious(
   const closed = listings.filter(({ isHeld, isRefused }) => !isHeld && !isRefused)
   if (closed.length > 0)
     await held.resolve.run(client, {
-      operation: of.operation,
+      operation: committing.operation,
       kinds: closed.map(({ result }) => result.scope.kind),
       scopeKeys: closed.map(({ result }) => result.scope.key),
       resolutions: closed.map(({ isSuspicious }) => (isSuspicious ? 'repeated' : 'recovered')),
@@ -67,8 +66,8 @@ async function holdSuspicious(
 /** @returns how often the same response was held before; null if a person refused it */
 async function noteHeld(
   client: Client,
-  { claim, batchKey }: Committing,
-  { operation, idOf }: { readonly operation: Operation; idOf(record: unknown): unknown },
+  { claim, batchKey, operation }: Committing,
+  idOf: (record: RecordsResult['records'][number]) => unknown,
   { result, changes, isLoss }: ListingDecision,
 ): Promise<number | null> {
   const { scope, contentDigest, records, rejectedIds } = result
