@@ -48,15 +48,6 @@ export async function countHeld(
   return (await readChosen(database, choice)).counts
 }
 
-const ALL = {
-  heldId: null,
-  runId: null,
-  organizationId: null,
-  after: null,
-  mostOfOrganization: null,
-  limit: null,
-}
-
 /**
  * Accepts or refuses held removals, each in a transaction of its own: what was decided stays if a later one fails. Safe to repeat.
  * @param seen the counts that the person saw
@@ -110,7 +101,8 @@ async function readChosen(
   { heldId = null, runId = null, organizationId = null }: HeldChoice,
 ): Promise<{ places: readonly HeldPlace[]; counts: HeldCounts }> {
   const chosen = { heldId, runId, organizationId }
-  const places = await holds.byOrganization.all(database, { ...ALL, ...chosen })
+  const all = { after: null, mostOfOrganization: null, limit: null }
+  const places = await holds.byOrganization.all(database, { ...chosen, ...all })
   const { people } = await holds.count.one(database, { ...chosen, isRefused: false })
   const digest = createHash('sha256')
   for (const place of places) digest.update(`${place.heldId} ${place.runId} `)
