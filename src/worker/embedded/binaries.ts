@@ -9,15 +9,6 @@ import { EnvironmentError, UsageError } from '../../base/errors.ts'
 import { homeError, OWN_DATABASE } from './home.ts'
 import type { Account } from './server-directory.ts'
 
-/** Paths of PostgreSQL's programs. */
-export interface Binaries {
-  postgres: string
-  initdb: string
-  pgCtl: string
-  /** Such as `18.4`. */
-  version: string
-}
-
 const execute = promisify(execFile)
 
 /** Runs one of PostgreSQL's programs as the server's account, with messages in English. */
@@ -36,10 +27,7 @@ export function runAs(
  * Requires the lock.
  * @throws EnvironmentError if neither runs on this machine; UsageError if the package is not installed
  */
-export async function usableBinaries(
-  serverDirectory: string,
-  account: Account | null,
-): Promise<Binaries> {
+export async function usableBinaries(serverDirectory: string, account: Account | null) {
   const packaged = packagedDirectory(process.platform, process.arch)
   try {
     return await binariesIn(packaged, account)
@@ -80,7 +68,8 @@ export function serverEnvironment(): NodeJS.ProcessEnv {
   return { LC_ALL: 'C', TZ: 'UTC', PATH, SystemRoot, TEMP }
 }
 
-async function binariesIn(directory: string, account: Account | null): Promise<Binaries> {
+/** Paths of PostgreSQL's programs, and their version, such as `18.4`. */
+async function binariesIn(directory: string, account: Account | null) {
   const program = (name: string) => join(directory, 'bin', name)
   const { stdout } = await runAs(account, program('postgres'), ['--version'])
   // initdb needs a library that postgres does not.

@@ -2,21 +2,27 @@ import { randomBytes } from 'node:crypto'
 import { chown, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { EnvironmentError } from '../../base/errors.ts'
-import { runAs } from './binaries.ts'
-import type { Binaries } from './binaries.ts'
+import { runAs, usableBinaries } from './binaries.ts'
 import { homeError, OWN_DATABASE } from './home.ts'
 import type { Home } from './home.ts'
-import type { Account } from './server-directory.ts'
+import { accountOf, openServerDirectory } from './server-directory.ts'
 
 /** What is needed to run the server of one home. */
-export interface Cluster {
-  home: Home
-  /** Belongs to the server's account. Contains the data, and a copy of the programs if one was needed. */
-  serverDirectory: string
-  dataDirectory: string
-  account: Account | null
-  password: string
-  binaries: Binaries
+export type Cluster = Awaited<ReturnType<typeof openCluster>>
+
+/** Finds or creates all of it but the data. Requires the lock. @throws as openServerDirectory and usableBinaries */
+export async function openCluster(home: Home, log: (line: string) => void) {
+  const serverDirectory = await openServerDirectory(home, log)
+  const account = await accountOf(serverDirectory)
+  return {
+    home,
+    /** Belongs to the server's account. Contains the data, and a copy of the programs if one was needed. */
+    serverDirectory,
+    account,
+    dataDirectory: join(serverDirectory, 'data'),
+    password: await home.password(),
+    binaries: await usableBinaries(serverDirectory, account),
+  }
 }
 
 /**

@@ -19,19 +19,7 @@ export const OWN_DATABASE =
   'set DATABASE_URL to use a PostgreSQL of your own (the demo needs the embedded one)'
 
 /** The paths of a home. */
-export interface Home {
-  /** The real path, which is the same for processes that use different links. */
-  directory: string
-  lockFile: string
-  /** Names the machine that has the server open. */
-  machineFile: string
-  logFile: string
-  passwordFile: string
-  /** Contains the path of the server's directory if that is not in the home. */
-  noteFile: string
-  /** The password of the server, created on first use. */
-  password(): Promise<string>
-}
+export type Home = ReturnType<typeof homeAt>
 
 /**
  * Creates the home if it is missing, and checks that it is writable.
@@ -41,6 +29,7 @@ export async function openHome(path: string): Promise<Home> {
   const requested = resolve(path)
   try {
     await makeHome(requested)
+    // The same for processes that use different links.
     const directory = await realpath(requested)
     await access(directory, constants.R_OK | constants.W_OK | constants.X_OK)
     return homeAt(directory)
@@ -74,15 +63,18 @@ async function makeHome(path: string): Promise<void> {
   if (made !== undefined && process.getuid?.() === 0) await chmod(path, 0o711)
 }
 
-function homeAt(directory: string): Home {
+function homeAt(directory: string) {
   const passwordFile = join(directory, 'password')
   return {
     directory,
     lockFile: join(directory, 'lock'),
+    /** Names the machine that has the server open. */
     machineFile: join(directory, 'machine'),
     logFile: join(directory, 'postgres.log'),
     passwordFile,
+    /** Contains the path of the server's directory if that is not in the home. */
     noteFile: join(directory, 'server-directory'),
+    /** The password of the server, created on first use. */
     password: () => readOrMakePassword(directory, passwordFile),
   }
 }

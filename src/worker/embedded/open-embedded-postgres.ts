@@ -1,12 +1,10 @@
-import { join } from 'node:path'
-import { packagedDirectory, usableBinaries } from './binaries.ts'
-import { createClusterIfMissing } from './cluster.ts'
+import { packagedDirectory } from './binaries.ts'
+import { createClusterIfMissing, openCluster } from './cluster.ts'
 import type { Cluster } from './cluster.ts'
-import { openHome, type Home } from './home.ts'
+import { openHome } from './home.ts'
 import { countLeases, takeLease } from './lease.ts'
 import { withLock } from './lock.ts'
 import { keepMarked, removeMark, waitForOtherMachine } from './machine.ts'
-import { accountOf, openServerDirectory } from './server-directory.ts'
 import { keepLogBounded, runningServer } from './server-files.ts'
 import { joinOrStart, stopServer } from './server.ts'
 
@@ -61,19 +59,6 @@ export async function openEmbeddedPostgres({
       throw error
     }
   })
-}
-
-async function openCluster(home: Home, log: (line: string) => void): Promise<Cluster> {
-  const serverDirectory = await openServerDirectory(home, log)
-  const account = await accountOf(serverDirectory)
-  return {
-    home,
-    serverDirectory,
-    account,
-    dataDirectory: join(serverDirectory, 'data'),
-    password: await home.password(),
-    binaries: await usableBinaries(serverDirectory, account),
-  }
 }
 
 async function closer(cluster: Cluster, port: number): Promise<EmbeddedPostgres['close']> {

@@ -49,15 +49,13 @@ export async function logSince(file: string, fromByte: number): Promise<string> 
   }
 }
 
-/** The contents of `postmaster.pid` in the data directory. */
-interface PidFile {
-  pid: number
-  port: number
-  isReady: boolean
-}
+type PidFile = NonNullable<Awaited<ReturnType<typeof readPidFile>>>
 
-/** Null if the file does not exist: there is no server, or it was stopped properly. */
-export async function readPidFile(dataDirectory: string): Promise<PidFile | null> {
+/**
+ * The contents of `postmaster.pid` in the data directory. Null if the file does not exist: there is no server, or it was
+ * stopped properly.
+ */
+export async function readPidFile(dataDirectory: string) {
   const text = await readFile(pathOf(dataDirectory), 'utf8').catch(() => null)
   if (text === null) return null
   // Lines: process id, data directory, start, port, socket directory, address, memory, state.
