@@ -14,12 +14,7 @@ import {
 } from './service-registry.ts'
 
 /** The metrics of one worker. A label never contains an id. */
-export interface WorkerMetrics {
-  readonly registry: Registry
-  readonly watch: AppWatch & JobWatch
-  /** Adds gauges that read the calls in flight at each scrape. */
-  readConcurrency(concurrency: () => Load): void
-}
+export type WorkerMetrics = ReturnType<typeof createWorkerMetrics>
 
 const CALL_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 const RUN_SECONDS = [1, 10, 60, 300, 900, 1800, 3600, 7200, 14_400, 28_800]
@@ -59,7 +54,7 @@ const CONCURRENCY_GAUGES = [
 ] as const
 
 /** Creates the metrics of one worker, at zero. */
-export function createWorkerMetrics(): WorkerMetrics {
+export function createWorkerMetrics() {
   const registry = new Registry()
   addProcessMetrics(registry)
   const registers = [registry]
@@ -89,28 +84,30 @@ export function createWorkerMetrics(): WorkerMetrics {
     buckets: RUN_SECONDS,
     registers,
   })
+  const watch: AppWatch & JobWatch = {
+    called({ operation, outcome, isRetry, waitedMs, waitedThrottledMs, serviceMs }) {
+      counters.calls.inc({ operation, outcome })
+      if (isRetry) counters.call_retries.inc({ operation })
+      calls.observe({ operation }, serviceMs / 1000)
+      counters.limiter_wait_seconds.inc(waitedMs / 1000)
+      counters.throttled_wait_seconds.inc(waitedThrottledMs / 1000)
+    },
+    committed(operation, counts) {
+      for (const name of SCOPE_OUTCOMES)
+        counters.scopes.inc({ operation, outcome: name.toLowerCase() }, counts[`scopes${name}`])
+      for (const name of RECORD_OUTCOMES)
+        counters.records.inc({ operation, outcome: name.toLowerCase() }, counts[`records${name}`])
+      for (const [labels, count] of ROW_COUNTS) counters.rows.inc(labels, counts[count])
+    },
+    finished: ({ trigger, status, durationS }) => runs.observe({ trigger, status }, durationS),
+    jobBegun: (job) => jobs.inc({ job }),
+    jobEnded: (job) => jobs.dec({ job }),
+  }
   return {
     registry,
-    watch: {
-      called({ operation, outcome, isRetry, waitedMs, waitedThrottledMs, serviceMs }) {
-        counters.calls.inc({ operation, outcome })
-        if (isRetry) counters.call_retries.inc({ operation })
-        calls.observe({ operation }, serviceMs / 1000)
-        counters.limiter_wait_seconds.inc(waitedMs / 1000)
-        counters.throttled_wait_seconds.inc(waitedThrottledMs / 1000)
-      },
-      committed(operation, counts) {
-        for (const name of SCOPE_OUTCOMES)
-          counters.scopes.inc({ operation, outcome: name.toLowerCase() }, counts[`scopes${name}`])
-        for (const name of RECORD_OUTCOMES)
-          counters.records.inc({ operation, outcome: name.toLowerCase() }, counts[`records${name}`])
-        for (const [labels, count] of ROW_COUNTS) counters.rows.inc(labels, counts[count])
-      },
-      finished: ({ trigger, status, durationS }) => runs.observe({ trigger, status }, durationS),
-      jobBegun: (job) => jobs.inc({ job }),
-      jobEnded: (job) => jobs.dec({ job }),
-    },
-    readConcurrency(concurrency) {
+    watch,
+    /** Adds gauges that read the calls in flight at each scrape. */
+    readConcurrency(concurrency: () => Load): void {
       for (const [name, help, member] of CONCURRENCY_GAUGES)
         new Gauge({
           name: `collab_sync_${name}`,
@@ -125,10 +122,7 @@ export function createWorkerMetrics(): WorkerMetrics {
 }
 
 /** The server of a worker's /metrics. */
-export interface MetricsListener {
-  readonly url: string
-  close(): Promise<void>
-}
+export type MetricsListener = Awaited<ReturnType<typeof listenForMetrics>>
 
 /**
  * Serves one registry over HTTP at /metrics, and nothing else.
@@ -137,7 +131,7 @@ export interface MetricsListener {
 export async function listenForMetrics(
   registry: Registry,
   { host, port }: { host: string; port: number },
-): Promise<MetricsListener> {
+) {
   const server = createServer((request, response) => {
     const isMetrics = request.url?.split('?')[0] === '/metrics'
     if (!isMetrics || (request.method !== 'GET' && request.method !== 'HEAD')) {
@@ -162,7 +156,7 @@ export async function listenForMetrics(
   const { port: taken } = server.address() as AddressInfo
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${taken}/metrics`,
-    async close() {
+    async close(): Promise<void> {
       server.close()
       server.closeAllConnections()
       await once(server, 'close')
