@@ -15,13 +15,6 @@ export type StoredChange = Row & {
   readonly at: Date
 }
 
-/** A page of the feed, and the cursor after it. */
-export interface ReadChanges {
-  readonly changes: readonly StoredChange[]
-  readonly cursor: string
-  readonly hasMore: boolean
-}
-
 export interface ChangesFilter {
   /** Null for the beginning of the feed. */
   readonly after: string | null
@@ -33,12 +26,10 @@ export interface ChangesFilter {
 
 /**
  * Reads the changes after a cursor.
+ * @returns a page of the feed, and the cursor after it
  * @throws UsageError if it is not a cursor; CursorGoneError if it is of another feed, or older than the stored changes
  */
-export async function readChanges(
-  database: On,
-  { after, max, objects }: ChangesFilter,
-): Promise<ReadChanges> {
+export async function readChanges(database: On, { after, max, objects }: ChangesFilter) {
   const rows = await changes.read
     .all(database, { after, maxChanges: max, objects })
     .catch(throwOfCursor)
@@ -72,14 +63,8 @@ export async function readHeldBack(database: Database): Promise<RowOf<typeof cha
   return changes.heldBack.one(database)
 }
 
-export interface Listener {
-  /** Resolves if a change was committed since the previous call, after `mostMs`, or when the signal aborts. */
-  next(mostMs: number): Promise<void>
-  close(): void
-}
-
 /** Listens for changes. On a server that does not allow it, such as a standby, `next` always takes `mostMs`. */
-export async function listenForChanges(database: Database, signal: AbortSignal): Promise<Listener> {
+export async function listenForChanges(database: Database, signal: AbortSignal) {
   let notified = new AbortController()
   const client = await database.connect()
   client.on('notification', () => notified.abort())
@@ -88,7 +73,8 @@ export async function listenForChanges(database: Database, signal: AbortSignal):
   client.on('error', () => {})
   await changes.listen.run(client).catch(() => {})
   return {
-    async next(mostMs) {
+    /** Resolves if a change was committed since the previous call, after `mostMs`, or when the signal aborts. */
+    async next(mostMs: number): Promise<void> {
       await sleep(mostMs, undefined, { signal: notified.signal }).catch(() => {})
       if (notified.signal.aborted) notified = new AbortController()
     },

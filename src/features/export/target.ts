@@ -66,12 +66,6 @@ export function isReaderGone(error: unknown): boolean {
   return codeOf(error) === 'EPIPE'
 }
 
-interface PartialFile {
-  readonly real: string
-  readonly partial: string
-  readonly mode: number
-}
-
 /** By opening it, so that the kernel applies its own rules for links and modes. `file` is null for a device or a FIFO. */
 async function openTarget(path: string) {
   const existing = await open(path, constants.O_WRONLY).catch((error: unknown) => {
@@ -84,13 +78,13 @@ async function openTarget(path: string) {
   const real = found ? await realpath(path) : path
   // In the same directory, so that it can be renamed, with a name that no other user can guess and create.
   const partial = `${real}.partial-${randomBytes(6).toString('hex')}`
-  const file: PartialFile = { real, partial, mode: found ? found.mode & 0o777 : 0o600 }
+  const file = { real, partial, mode: found ? found.mode & 0o777 : 0o600 }
   return { handle: await open(partial, 'wx', 0o600), file }
 }
 
 async function replace(
   path: string,
-  { real, partial }: PartialFile,
+  { real, partial }: { readonly real: string; readonly partial: string },
   onWarning: OnWarning,
 ): Promise<void> {
   const refusal = await attempt(() => rename(partial, real))

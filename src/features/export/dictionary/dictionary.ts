@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import type { Database } from '../../../core/database/pool.ts'
-import type { RowOf } from '../../../core/database/statement.ts'
 import * as reports from '../../../core/database/statements/reports.ts'
 
 const COLUMN = z.object({
@@ -39,11 +38,7 @@ export const RELATION = z.object({
 export type Relation = z.infer<typeof RELATION>
 
 /** The database's own description of the tables that people query. */
-export interface Dictionary {
-  readonly schemas: readonly RowOf<typeof reports.dictionarySchemas>[]
-  readonly relations: readonly Relation[]
-  readonly functions: readonly RowOf<typeof reports.dictionaryFunctions>[]
-}
+export type Dictionary = Awaited<ReturnType<typeof readDictionary>>
 
 /** The schemas that people query, the most useful one first. */
 const SCHEMAS: readonly string[] = ['reporting', 'collab', 'sync']
@@ -52,7 +47,7 @@ const SCHEMAS: readonly string[] = ['reporting', 'collab', 'sync']
  * Reads comments, types, keys and references from PostgreSQL's catalog. Views have no constraints: their comments end with
  * the key (`Key: a, b.`), and a view references each view of the catalog whose whole key it has.
  */
-export async function readDictionary(database: Database): Promise<Dictionary> {
+export async function readDictionary(database: Database) {
   const given = { schemas: SCHEMAS }
   const schemas = await reports.dictionarySchemas.all(database, given)
   const relations = await reports.dictionaryRelations.all(database, given)
