@@ -73,9 +73,7 @@ export async function noteImport(
 }
 
 /** The number of scopes that became active, of those that became inactive, and of changed names. */
-export function countChanges(
-  changes: CatalogChanges,
-): Record<'added' | 'removed' | 'renamed', number> {
+export function countChanges(changes: CatalogChanges) {
   const counts = { added: 0, removed: 0, renamed: 0 }
   ofEachKind((kind) => {
     const { added, reactivated, deactivated, renamed } = changes[kind]
@@ -96,17 +94,14 @@ export async function analyzeWhereLarge(on: On, changes: CatalogChanges): Promis
 }
 
 /** Number of entries of the catalog by kind. */
-export interface CatalogSize {
-  readonly active: Readonly<Record<CatalogKind, number>>
-  /** Entries that left the catalog. They are not fetched, but their rows are kept. */
-  readonly inactive: Readonly<Record<CatalogKind, number>>
-}
+export type CatalogSize = Awaited<ReturnType<typeof countCatalog>>
 
 /** Counts the catalog; a fraction of a second for a million annotations. */
-export async function countCatalog(database: Database): Promise<CatalogSize> {
+export async function countCatalog(database: Database) {
   const row = await catalog.count.one(database)
   return {
     active: ofEachKind((kind) => row[kind]),
+    /** Entries that left the catalog. They are not fetched, but their rows are kept. */
     inactive: {
       organizations: row.inactiveOrganizations,
       documents: row.inactiveDocuments,

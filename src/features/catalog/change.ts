@@ -1,6 +1,6 @@
 import { NO_CHANGES, ofEachKind, removeScopes } from './catalog-change.ts'
 import type { Database } from '../../core/database/pool.ts'
-import type { On, RowOf } from '../../core/database/statement.ts'
+import type { On } from '../../core/database/statement.ts'
 import * as catalog from '../../core/database/statements/catalog.ts'
 import { CATALOG_NAMES, linesOf } from '../../schemas/catalog-line.ts'
 import type { CatalogChanges, CatalogLine } from '../../schemas/catalog-line.ts'
@@ -111,20 +111,8 @@ const LEVELS = [
   { member: 'organizationUserGroupId', key: 'userGroupKey', what: 'User group' },
 ] as const
 
-type Named = Readonly<(typeof LEVELS)[number]> & {
-  readonly id: string
-}
-
-interface FoundLine {
-  /** The IDs of the line, beginning with the organization. */
-  readonly named: readonly Named[]
-  /** Whether the catalog has the line's names. */
-  readonly isNamed: boolean
-  readonly place: RowOf<typeof catalog.findLines>
-}
-
 /** Looks up lines in the catalog. */
-async function findLines(on: On, lines: readonly CatalogLine[]): Promise<FoundLine[]> {
+async function findLines(on: On, lines: readonly CatalogLine[]) {
   const places = await catalog.findLines.all(on, {
     organizationIds: lines.map(({ organizationId }) => organizationId),
     documentIds: lines.map(({ documentId }) => documentId ?? null),
@@ -133,10 +121,12 @@ async function findLines(on: On, lines: readonly CatalogLine[]): Promise<FoundLi
   })
   return places.map((place, index) => {
     const line = lines[index]
+    /** The IDs of the line, beginning with the organization. */
     const named = LEVELS.flatMap((level) => {
       const id = line?.[level.member]
       return id == null ? [] : [{ ...level, id }]
     })
+    /** Whether the catalog has the line's names. */
     const isNamed = CATALOG_NAMES.every(
       (name) => (line?.[name] ?? place[name] ?? '') === (place[name] ?? ''),
     )
@@ -144,8 +134,10 @@ async function findLines(on: On, lines: readonly CatalogLine[]): Promise<FoundLi
   })
 }
 
+type FoundLine = Awaited<ReturnType<typeof findLines>>[number]
+
 /** Prevents that a typing error creates an organization. @throws UsageError that names what the catalog lacks */
-function requireKnown(named: readonly Named[], place: FoundLine['place']): void {
+function requireKnown(named: FoundLine['named'], place: FoundLine['place']): void {
   const missing = named.find(({ key }) => place[key] === null)
   if (missing !== undefined) throw notInCatalog(missing.what, missing.id)
 }
