@@ -147,18 +147,15 @@ function networkProblem(error: unknown): string {
   return typeof code === 'string' ? `no connection (${code})` : 'no connection'
 }
 
-export interface Receiver extends ReceiverAddress {
-  /** Replaces the address in the database and in logs, because the address is a secret. */
-  readonly key: string
-  /** The types of the messages that it receives. */
-  readonly events: readonly string[]
-}
+export type Receiver = ReturnType<typeof receiversOf>[number]
 
 /** The receivers of some addresses, without duplicates. */
-export function receiversOf(addresses: readonly ReceiverAddress[]): Receiver[] {
+export function receiversOf(addresses: readonly ReceiverAddress[]) {
   const receivers = addresses.map((address) => ({
     ...address,
+    /** Replaces the address in the database and in logs, because the address is a secret. */
     key: keyOf(address),
+    /** The types of the messages that it receives. */
     events: address.shape === 'heartbeat' ? ['night.ended'] : (address.events ?? DEFAULT_TYPES),
   }))
   return [...new Map(receivers.map((each) => [each.key, each])).values()]

@@ -7,24 +7,13 @@ import { canonicalAddress } from './address.ts'
 export type Erasure = Omit<RowOf<typeof erasures>, 'erasureId'>
 
 /** Recognizes erased people by what the service returns. */
-export interface ErasedPeople {
-  /** The pseudonym of an erased user id; null for anyone else. */
-  pseudonymOf(userId: string): string | null
-  /** What stands for an erased address, as received or as hashEmail stored it; null for any other. */
-  pseudonymOfEmail(email: string): string | null
-  /** Whether an erased person has this name. */
-  hasName(name: string): boolean
-}
+export type ErasedPeople = NonNullable<ReturnType<typeof erasedIn>>
 
 /** Size of the cache of hashes: hashing costs more than a lookup, and the same authors occur again and again. */
 const CACHED_MAX = 20_000
 
 /** @returns the people erased in one organization; null where there are none */
-export function erasedIn(
-  salt: Buffer,
-  erasures: readonly Erasure[],
-  organizationId: string,
-): ErasedPeople | null {
+export function erasedIn(salt: Buffer, erasures: readonly Erasure[], organizationId: string) {
   const here = erasures.filter(
     (each) => each.organizationId === null || each.organizationId === organizationId,
   )
@@ -35,11 +24,14 @@ export function erasedIn(
   )
   const names = new Set(here.flatMap((each) => each.nameHashes))
   return {
+    /** The pseudonym of an erased user id; null for anyone else. */
     pseudonymOf: knownHash(users, (text) => [pseudonymOf(salt, text)]),
+    /** What stands for an erased address, as received or as hashEmail stored it; null for any other. */
     pseudonymOfEmail: knownHash(emails, (text) =>
       hashesOfEmail(salt, text).map((hash) => emailPseudonymOf(salt, hash)),
     ),
-    hasName: (text) => names.size > 0 && names.has(hashName(salt, text)),
+    /** Whether an erased person has this name. */
+    hasName: (text: string) => names.size > 0 && names.has(hashName(salt, text)),
   }
 }
 

@@ -12,17 +12,11 @@ import type { SyncContext } from '../../core/sync/context.ts'
 /** The time at which polls are planned, and the current definitions. */
 export type Moment = RowOf<typeof refresh.state>
 
-/** The clock of polls. */
-export interface Clock {
-  moment(): Promise<Moment>
-  now(): Date
-}
-
 /** The time of PostgreSQL when it was last read, plus the time that has passed in this process since. */
-export function databaseClock(database: Database): Clock {
+export function databaseClock(database: Database) {
   let last = { atMs: 0, readMs: 0 }
   return {
-    async moment() {
+    async moment(): Promise<Moment> {
       const moment = await refresh.state.one(database)
       last = { atMs: moment.at.getTime(), readMs: performance.now() }
       return moment
@@ -30,6 +24,8 @@ export function databaseClock(database: Database): Clock {
     now: () => new Date(last.atMs + performance.now() - last.readMs),
   }
 }
+
+export type Clock = ReturnType<typeof databaseClock>
 
 export type Polled = 'found' | 'unchanged' | 'failed'
 
