@@ -21,22 +21,13 @@ interface ScheduleSettings extends Schedule {
 }
 
 /** Reads the nightly schedule that holds for all workers: the one that a person set or removed, else that of the settings. */
-export async function currentSchedule(
-  database: Database,
-  settings: Schedule,
-): Promise<{
-  cron: string | null
-  /** The expression that was removed, and can be restored. */
-  removedCron: string | null
-  timeZone: string
-  by: string | null
-  setAt: Date | null
-}> {
+export async function currentSchedule(database: Database, settings: Schedule) {
   const set = await statements.read.first(database)
   const cron = set?.cron ?? settings.cron
   const isRemoved = set?.isRemoved ?? false
   return {
     cron: isRemoved ? null : cron,
+    /** The expression that was removed, and can be restored. */
     removedCron: isRemoved ? cron : null,
     timeZone: set?.timeZone ?? settings.timeZone,
     by: set?.by ?? null,

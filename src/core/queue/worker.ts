@@ -38,14 +38,7 @@ export interface FailedJob {
   readonly until: Date
 }
 
-export interface QueueWorker {
-  /** Why no job can be taken now, in a sentence; null where jobs can be taken. Takes two seconds at most. */
-  problem(): Promise<string | null>
-  /** A job that failed and is tried again; null without one. */
-  failed(): FailedJob | null
-  /** Takes no further job, and resolves when all jobs in progress are done or put back. */
-  close(): Promise<void>
-}
+export type QueueWorker = Awaited<ReturnType<typeof startQueueWorker>>
 
 const LOCK_MS = 15_000
 const STALLED_CHECK_MS = 5_000
@@ -69,7 +62,7 @@ export async function startQueueWorker(
   place: QueuePlace,
   handlers: ReadonlyMap<string, Handler>,
   { queue, concurrency, adjust, log }: WorkerOptions,
-): Promise<QueueWorker> {
+) {
   const fault = new RepeatedFault(log, 'queue worker')
   const { classes, options, probe, close } = await openBackend(place, 'worker', {
     failed: (error) => fault.failed(error),
@@ -154,7 +147,8 @@ export async function startQueueWorker(
   void worker.run()
   let probing: Promise<unknown> | null = null
   return {
-    async problem() {
+    /** Why no job can be taken now, in a sentence; null where jobs can be taken. Takes two seconds at most. */
+    async problem(): Promise<string | null> {
       // One probe at a time: a frozen server responds to none.
       probing ??= probe().finally(() => (probing = null))
       try {
@@ -172,7 +166,8 @@ export async function startQueueWorker(
       pauseMs = PAUSE_MIN_MS
       return null
     },
-    failed() {
+    /** A job that failed and is tried again; null without one. */
+    failed(): FailedJob | null {
       for (const [id, job] of failures) {
         if (job.until > new Date()) return job
         // Another worker may have taken it.
@@ -180,6 +175,7 @@ export async function startQueueWorker(
       }
       return null
     },
+    /** Takes no further job, and resolves when all jobs in progress are done or put back. */
     close: end,
   }
 }
