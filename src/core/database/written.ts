@@ -9,16 +9,7 @@ import type { RowOf } from './statement.ts'
 export type OnDerived = (done: number, all: number, changed: number) => void
 
 /** What was derived again of stored comments, and by which definitions. */
-export interface Derived {
-  /** COMMENT_WRITTEN_MEMBER; null where it is not set. */
-  readonly writtenMember: string | null
-  /** REPORT_TZ, by which comments have their day. */
-  readonly reportTimeZone: string
-  /** Comments that were read. */
-  readonly comments: number
-  /** Those of them that got another time or day. */
-  readonly changed: number
-}
+export type Derived = NonNullable<Awaited<ReturnType<typeof deriveWritten>>>
 
 /** A page is one transaction: some milliseconds during which a commit may wait. */
 const COMMENTS_A_PAGE = 2000
@@ -27,9 +18,9 @@ const COMMENTS_A_PAGE = 2000
  * Derives again when stored comments were written, from what is stored of each, if the member that holds the time is another
  * one than before. Page by page, beside syncs; safe to stop and repeat. A time whose member is not stored
  * (`PRIVACY_RAW=drop`, erased) stays as it is. `changed_at` stays too; the feed of changes has each row that changed.
- * @returns null where there was nothing to derive
+ * @returns how many comments were read, and how many of them got another time or day; null where there was nothing to derive
  */
-export async function deriveWritten(client: Client, onDerived: OnDerived): Promise<Derived | null> {
+export async function deriveWritten(client: Client, onDerived: OnDerived) {
   const { writtenMember, writtenMembersBefore, reportTimeZone } = await definitions.read.one(client)
   if (writtenMembersBefore === null) return null
   const { comments: all } = await written.count.one(client)

@@ -16,16 +16,7 @@ export type CallOutcome =
   | 'unknown'
   | 'given_up'
 
-export interface ConcurrencySnapshot {
-  /** Calls that hold a permit: those in flight, and those that wait for their slot of the shared rate limit. */
-  readonly permits: number
-  /** Most calls that hold a permit at present: between 1 and the user's own number. */
-  readonly limit: number
-  /** Calls that wait for a permit. */
-  readonly waiting: number
-  /** Moving average of what a call takes; null before the first. */
-  readonly latencyMsEwma: number | null
-}
+export type ConcurrencySnapshot = Readonly<ReturnType<ConcurrencyLimit['snapshot']>>
 
 /** One new latency counts this much in the average: about the last twenty calls count. */
 const EWMA_WEIGHT = 0.1
@@ -87,11 +78,15 @@ export class ConcurrencyLimit {
     }
   }
 
-  snapshot(): ConcurrencySnapshot {
+  snapshot() {
     return {
+      /** Calls that hold a permit: those in flight, and those that wait for their slot of the shared rate limit. */
       permits: this.#permits,
+      /** Most calls that hold a permit at present: between 1 and the user's own number. */
       limit: this.#limit,
+      /** Calls that wait for a permit. */
       waiting: this.#queue.length,
+      /** Moving average of what a call takes; null before the first. */
       latencyMsEwma: this.#ewmaMs,
     }
   }

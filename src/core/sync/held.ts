@@ -60,13 +60,7 @@ export async function decideHeld(
   choice: HeldChoice,
   decision: HeldDecision,
   seen?: Omit<HeldCounts, 'usersBefore'>,
-): Promise<{
-  listings: number
-  people: number
-  runId: string | null
-  left: number
-  fault?: unknown
-}> {
+) {
   const { places, counts: now } = await readChosen(database, choice)
   if (seen !== undefined && SEEN.some((name) => seen[name] !== now[name]))
     throw new UsageError(HELD_CHANGED)

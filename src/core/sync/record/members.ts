@@ -8,27 +8,15 @@ import type { Json } from '../../../base/json.ts'
 import { readTimestamp } from '../../../base/timestamp.ts'
 import type { Received } from './received.ts'
 
-/** A column that holds a member of an object. */
-export interface MemberColumn {
-  /** Its position among the columns of the record. */
-  readonly index: number
-  readonly member: string
-  readonly type: 'text' | 'timestamptz'
-  /** What reasons call the member and the column. */
-  readonly label: string
-  readonly column: string
-}
+/** A column that holds a member of an object: its position among those of the record, and what reasons call both. */
+export type MemberColumn = ReturnType<typeof memberColumns>[number]
 
 /**
  * Those of the columns that hold members of one object.
  * @param path before the names of its members, such as `from.`
  * @param label what reasons say before the names of its members
  */
-export function memberColumns(
-  columns: readonly NamedColumn[],
-  path = '',
-  label = path,
-): readonly MemberColumn[] {
+export function memberColumns(columns: readonly NamedColumn[], path = '', label = path) {
   return columns.flatMap(({ column, type, member }, index) => {
     if (type === 'jsonb' || !member?.startsWith(path)) return []
     const name = member.slice(path.length)
