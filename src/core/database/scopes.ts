@@ -18,6 +18,12 @@ export type ScopeIds = Pick<
   'organizationId' | 'documentId' | 'annotationId' | 'organizationUserGroupId'
 >
 
+/** Just the ids of a scope. */
+export function idsOf(scope: ScopeIds): ScopeIds {
+  const { organizationId, documentId, annotationId, organizationUserGroupId } = scope
+  return { organizationId, documentId, annotationId, organizationUserGroupId }
+}
+
 /** The active scopes of a batch, in their order. @param onlyScopes bit n is `1` if scope n is to be read; null reads all */
 export function readScopes(
   on: On,
@@ -25,19 +31,13 @@ export function readScopes(
   operation: Operation,
   onlyScopes: string | null = null,
 ): Promise<BatchScope[]> {
-  return (SCOPES_OF_BATCH[operation] ?? listingsOf)(on, { batchKey, onlyScopes })
+  const statement = SCOPES_OF_BATCH[operation] ?? statements.listingsOfBatch
+  return statement.all(on, { batchKey, onlyScopes }) as Promise<BatchScope[]>
 }
 
-type ReadScopes = (
-  on: On,
-  of: { batchKey: number; onlyScopes: string | null },
-) => Promise<BatchScope[]>
-
-const listingsOf: ReadScopes = (on, of) => statements.listingsOfBatch.all(on, of)
-
 /** Of operations whose scopes are not in collab_store.listings. */
-const SCOPES_OF_BATCH: Readonly<Partial<Record<Operation, ReadScopes>>> = {
-  comments: async (on, of) => (await statements.commentsOfBatch.all(on, of)) as BatchScope[],
+const SCOPES_OF_BATCH: { readonly [O in Operation]?: typeof statements.commentsOfBatch } = {
+  comments: statements.commentsOfBatch,
 }
 
 /** Lets scopes keep the time of their last good check, before their batch's time moves on, and whether this try, at `at`, failed. */

@@ -1,6 +1,5 @@
 import { CallError } from '../../base/errors.ts'
 import type { Database } from '../../core/database/pool.ts'
-import type { ScopeIds } from '../../core/database/scopes.ts'
 import type { ScopeInBatch } from '../../core/run/start.ts'
 import type { CallStats } from '../../core/service/client.ts'
 import type { SyncContext } from '../../core/sync/context.ts'
@@ -54,9 +53,4 @@ async function inParallel<T>(
   }
   const workers = Array.from({ length: limit }, worker)
   await Promise.all(workers).finally(() => Promise.allSettled(workers))
-}
-
-export function idsOf(scope: ScopeIds): ScopeIds {
-  const { organizationId, documentId, annotationId, organizationUserGroupId } = scope
-  return { organizationId, documentId, annotationId, organizationUserGroupId }
 }

@@ -1,6 +1,7 @@
 import { DELETED_COUNTS, noCounts, REMOVED_COUNTS, sumOf } from '../../schemas/counts.ts'
 import { rolledBack } from '../../core/database/pool.ts'
 import { insertRun } from '../../core/database/runs.ts'
+import { idsOf } from '../../core/database/scopes.ts'
 import type { ScopeIds } from '../../core/database/scopes.ts'
 import * as scopes from '../../core/database/statements/scopes.ts'
 import type { Operation, ScopeKind } from '../../base/operations.ts'
@@ -10,7 +11,7 @@ import type { FetchedResult } from '../../core/sync/fetch/result.ts'
 import type { Rules } from '../../core/sync/rules.ts'
 import { AS_RUN, scopesOfRun } from '../../core/run/start.ts'
 import type { ScopeInBatch, ScopesRequest } from '../../core/run/start.ts'
-import { fetchEach, idsOf } from './fetch-each.ts'
+import { fetchEach } from './fetch-each.ts'
 
 /** Numbers of records. */
 const NO_CHANGES = {

@@ -1,6 +1,6 @@
 import { openReadOnly } from '../../core/database/pool.ts'
 import type { Database } from '../../core/database/pool.ts'
-import { readScopes } from '../../core/database/scopes.ts'
+import { idsOf, readScopes } from '../../core/database/scopes.ts'
 import type { ScopeIds } from '../../core/database/scopes.ts'
 import * as batches from '../../core/database/statements/batches.ts'
 import * as statements from '../../core/database/statements/scopes.ts'
@@ -12,7 +12,7 @@ import { nothingToDo, scopesOfRun } from '../../core/run/start.ts'
 import type { ScopeInBatch } from '../../core/run/start.ts'
 import { compareContents } from './contents.ts'
 import type { ContentDifference } from './contents.ts'
-import { fetchEach, idsOf } from './fetch-each.ts'
+import { fetchEach } from './fetch-each.ts'
 
 export interface Difference extends ScopeIds, ContentDifference {
   readonly operation: Operation

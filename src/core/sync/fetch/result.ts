@@ -1,3 +1,4 @@
+import { idsOf } from '../../database/scopes.ts'
 import type { BatchScope } from '../../database/scopes.ts'
 import type { CallError } from '../../../base/errors.ts'
 import type { Operation } from '../../../base/operations.ts'
@@ -67,7 +68,7 @@ export function logFailure(
   const isCode = isOurCode(errorStatus) || /^[A-Z0-9_]{1,64}$/.test(errorStatus ?? '')
   const code = isCode ? errorStatus : errorStatus && `status of ${errorStatus.length} characters`
   const reason = [httpStatus && `HTTP ${httpStatus}`, code].filter(Boolean).join(' ')
-  log.debug({ operation, ...idsOf(scope), kind, attempts, reason }, 'scope failed')
+  log.debug({ operation, ...knownIdsOf(scope), kind, attempts, reason }, 'scope failed')
 }
 
 /** Logs where processing a response failed, but not the message, which may quote the response. */
@@ -76,13 +77,12 @@ export function logFault(log: Log, operation: Operation, scope: BatchScope, erro
   const { name, code, constraint, stack = '' } = fault
   const at = stack.slice(stack.indexOf('\n    at '))
   log.warn(
-    { operation, ...idsOf(scope), fault: name, code, constraint, at },
+    { operation, ...knownIdsOf(scope), fault: name, code, constraint, at },
     'a response could not be processed: searching for the record',
   )
 }
 
-function idsOf(scope: BatchScope): Record<string, string | null> {
-  const { organizationId, documentId, annotationId, organizationUserGroupId } = scope
-  const ids = { organizationId, documentId, annotationId, organizationUserGroupId }
-  return Object.fromEntries(Object.entries(ids).filter(([, id]) => id !== null))
+/** The ids that a scope has. */
+function knownIdsOf(scope: BatchScope): Record<string, string | null> {
+  return Object.fromEntries(Object.entries(idsOf(scope)).filter(([, id]) => id !== null))
 }
