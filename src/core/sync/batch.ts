@@ -67,24 +67,42 @@ async function syncClaimed(
   const waitSignal = AbortSignal.any([stopped, context.drained, ended.signal])
   const priority = isScopedClaim(claim) ? 'high' : 'normal'
   const end = (error: unknown) => ended.abort(error)
+  const { attempts } = claim
   const batch = new ClaimedBatch(context, claim, {
     call: { signal: stopped, waitSignal, priority },
     record: (on, commit) => commitItem(on, { claim, ...commit }),
     onError: end,
   })
+  /** Fetches one scope, and has its result committed soon. @throws what ends the batch */
+  const syncScope = async (scope: BatchScope, onFailedTry: () => void): Promise<void> => {
+    waitSignal.throwIfAborted()
+    const refusals = context.runSignals.refusalsOf(claim.runId)
+    const result = await batch.sync(scope, { onFailedTry })
+    if (result.outcome === 'failed') {
+      await noteRefusals(context, claim, refusals, result, batch.call)
+    } else if (result.outcome === 'unchanged' || !result.incomplete) {
+      // The service returned a valid response for the scope: key and token are accepted, even if other scopes are refused.
+      refusals.areCredentialsGood = true
+    }
+  }
   try {
     const wanted = await batch.readScopes()
     const isKnown = ({ hasOwnCheck }: BatchScope) => claim.isChecked && !hasOwnCheck
     for (const scope of wanted.filter(isKnown))
       batch.add({ outcome: 'unchanged', scope, records: 0 })
     const scopes = wanted.filter((scope) => !isKnown(scope))
-    if (claim.attempts > ATTEMPTS_MAX) {
-      failAll(batch, scopes, claim.attempts)
+    if (attempts > ATTEMPTS_MAX) {
+      // Workers crashed or failed repeatedly on this item: its remaining scopes are committed as failed, so that the run can end.
+      const error = new CallError(
+        `Workers took this batch up ${attempts} times without progress. Look for the cause in their logs, then run the failed scopes again.`,
+        { kind: 'refused', errorStatus: 'worker_died' },
+      )
+      for (const scope of scopes) batch.add({ outcome: 'failed', scope, error })
     } else {
       // An error of one scope ends the batch. `each` rejects when `waitSignal` aborts, after the scopes that it began have ended.
       await context.scopeSlots
         .each(scopes, { signal: waitSignal, priority }, (scope, onFailedTry) =>
-          syncScope(context, batch, claim, scope, onFailedTry).catch(end),
+          syncScope(scope, onFailedTry).catch(end),
         )
         .catch(end)
     }
@@ -93,38 +111,6 @@ async function syncClaimed(
     else await batch.commitAndFinish()
   } finally {
     batch.close()
-  }
-}
-
-/** Workers crashed or failed repeatedly on this item: its remaining scopes are committed as failed, so that the run can end. */
-function failAll(batch: ClaimedBatch, scopes: readonly BatchScope[], attempts: number): void {
-  const error = new CallError(
-    `Workers took this batch up ${attempts} times without progress. Look for the cause in their logs, then run the failed scopes again.`,
-    { kind: 'refused', errorStatus: 'worker_died' },
-  )
-  for (const scope of scopes) batch.add({ outcome: 'failed', scope, error })
-}
-
-/**
- * Fetches one scope, and has its result committed soon.
- * @param onFailedTry called after each failed try: the scope gives its slot to another one while it waits
- * @throws what ends the batch
- */
-async function syncScope(
-  context: SyncContext,
-  batch: ClaimedBatch,
-  claim: RuledClaim,
-  scope: BatchScope,
-  onFailedTry: () => void,
-): Promise<void> {
-  batch.call.waitSignal.throwIfAborted()
-  const refusals = context.runSignals.refusalsOf(claim.runId)
-  const result = await batch.sync(scope, { onFailedTry })
-  if (result.outcome === 'failed') {
-    await noteRefusals(context, claim, refusals, result, batch.call)
-  } else if (result.outcome === 'unchanged' || !result.incomplete) {
-    // The service returned a valid response for the scope: key and token are accepted, even if other scopes are refused.
-    refusals.areCredentialsGood = true
   }
 }
 
