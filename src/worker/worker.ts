@@ -92,7 +92,7 @@ async function start(
       lock: (await workers.lockWait.first(database)) ?? null,
       hasJobs: [...app.inProgress].some(({ job }) => job !== REFRESH),
       failed: queueWorkers.map((each) => each.failed()).find((job) => job !== null) ?? null,
-      refresh: refresher,
+      refresh: refresher?.polling ?? null,
     })
     await writeHeartbeat(app, waits.report(wait), described)
   }
@@ -105,7 +105,7 @@ async function start(
     }),
     every(RECOVER_MS, app.log, 'recovery of lost items', async () => {
       const { workerId, deadAfterS } = app.sync
-      const itemId = refresher?.itemId ?? null
+      const itemId = refresher?.polling.item?.itemId ?? null
       await refresh.closeItems.run(database, { workerId, itemId, deadAfterS })
       await recoverLostItems(app.sync, (items) => app.deliver(items))
     }),

@@ -569,7 +569,8 @@ test('a day of refresh is a run that adds up and is settled when the next day ha
   await it.pool.query(`update sync.runs set request_key = 'refresh 2000-01-01' where run_id = $1`, [
     runs[0]?.run_id,
   ])
-  await refresh.closeItems.run(it.pool, { workerId, itemId: it.refresher.itemId, deadAfterS: 30 })
+  const itemId = it.refresher.polling.item?.itemId ?? null
+  await refresh.closeItems.run(it.pool, { workerId, itemId, deadAfterS: 30 })
   await finishRun(it.app.sync, runs[0]?.run_id ?? '')
   const [settled] = await it.rows('select * from sync.runs where run_id = $1', runs[0]?.run_id)
   expect(settled).toMatchObject({ status: 'succeeded', comments_written: 1, scopes_failed: 0 })

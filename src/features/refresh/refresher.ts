@@ -30,7 +30,7 @@ interface BegunPage {
 export class Refresher {
   readonly #context: SyncContext
   readonly #planner: Planner
-  readonly #polling: Polling
+  readonly polling: Polling
   /** Pages whose polls have all started. */
   readonly #ending = new Set<Promise<void>>()
   /** The page of batches. Its polls start in several steps, and threads are polled in between. */
@@ -43,17 +43,7 @@ export class Refresher {
   ) {
     this.#context = context
     this.#planner = new Planner(context)
-    this.#polling = new Polling(context, budget, clock)
-  }
-
-  /** As in {@link Polling}. */
-  get itemId(): number | null {
-    return this.#polling.item?.itemId ?? null
-  }
-
-  /** As in {@link Polling}. */
-  get pausedUntil(): Date | null {
-    return this.#polling.pausedUntil
+    this.polling = new Polling(context, budget, clock)
   }
 
   /** Refreshes until the worker drains. Errors are logged, and the step is repeated. */
@@ -69,7 +59,7 @@ export class Refresher {
    * @returns milliseconds until the next step
    */
   async step(): Promise<number> {
-    const moment = await this.#polling.ready()
+    const moment = await this.polling.ready()
     if (moment === null) return REST_MS
     const page = await this.#planner.next(moment, this.#batches?.page ?? null)
     if (page === null) return IDLE_MS
@@ -87,7 +77,7 @@ export class Refresher {
    */
   async pollHints(): Promise<number> {
     const beganMs = performance.now()
-    const polling = this.#polling
+    const polling = this.polling
     const { database, deadAfterS, workerId } = this.#context
     if (polling.isPaused || polling.item === null) return REST_MS
     // Hints are read often and are few, and what `ready` reads takes longer.
@@ -131,7 +121,7 @@ export class Refresher {
   }
 
   #open(page: Page): BegunPage {
-    const polling = this.#polling
+    const polling = this.polling
     const { at, class: of, keys } = page
     const read = of === EVERYTHING ? readBatches : readThreads
     return { page, polls: new Polls(polling, read(polling, keys, at)) }
@@ -151,10 +141,10 @@ export class Refresher {
   async #end({ page, polls }: BegunPage): Promise<void> {
     try {
       await polls.end()
-      await this.#planner.end(page, polls, this.#polling.clock.now())
+      await this.#planner.end(page, polls, this.polling.clock.now())
     } catch (error) {
       await this.#planner.giveBack(page).catch(() => {})
-      await this.#polling.failedWith(error)
+      await this.polling.failedWith(error)
     }
   }
 }
