@@ -164,18 +164,9 @@ export const COMMENT_PEOPLE = COMMENT_COLUMN_LIST.flatMap(({ person, member }) =
 )
 
 /** Each record, as `OPERATIONS` calls it, with the member that is its key. */
-export const RECORDS: Readonly<Record<RecordName, RecordColumns>> = {
+export const RECORDS: Readonly<Record<RecordName, ReturnType<typeof recordOf>>> = {
   user: recordOf('userId', USER_COLUMN_LIST, 'person'),
   comment: recordOf('commentId', COMMENT_COLUMN_LIST, 'authored'),
-}
-
-interface RecordColumns {
-  readonly key: string
-  /** Redacted as a person, as words of an author, or by the value of each field alone. */
-  readonly redacted: 'person' | 'authored' | 'by value'
-  readonly columns: readonly NamedColumn[]
-  /** The members that have columns; all others go to `rest`. */
-  readonly members: ReadonlySet<string>
 }
 
 /** UTF-16 units of all texts of a record; UTF-8 needs at most three bytes for each. */
@@ -223,13 +214,16 @@ export function columnOf(name: string): string {
   return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
 
+/** @param redacted as a person, as words of an author, or by the value of each field alone */
 function recordOf(
   key: string,
   columns: readonly NamedColumn[],
-  redacted: RecordColumns['redacted'],
-): RecordColumns {
+  redacted: 'person' | 'authored' | 'by value',
+) {
   const own = columns.flatMap(({ member }) => member?.split('.')[0] ?? [])
-  return { key, columns, redacted, members: new Set([key, ...own]) }
+  /** The members that have columns; all others go to `rest`. */
+  const members: ReadonlySet<string> = new Set([key, ...own])
+  return { key, columns, redacted, members }
 }
 
 const PEOPLE = new Set(

@@ -12,15 +12,7 @@ import * as migrations from './statements/migrations.ts'
 export const INSUFFICIENT_PRIVILEGE = '42501'
 
 /** A migration that this program has. */
-export interface Migration {
-  /** Name of the file without .sql. */
-  readonly name: string
-  readonly sql: string
-  /** SHA-256 of the file. */
-  readonly checksum: string
-  /** From its line `-- Works with: 0.1.0`: the oldest version that also works with the tables that it makes. */
-  readonly worksWith: string | null
-}
+export type Migration = Readonly<ReturnType<typeof readMigration>>
 
 /** The tables of a database as this program finds them. */
 export interface Tables {
@@ -159,12 +151,15 @@ function ownMigrations(): readonly Migration[] {
   return own
 }
 
-function readMigration(path: string): Migration {
+function readMigration(path: string) {
   const sql = readFileSync(path, 'utf8')
   return {
+    /** Name of the file without .sql. */
     name: basename(path, '.sql'),
     sql,
+    /** SHA-256 of the file. */
     checksum: createHash('sha256').update(sql).digest('hex'),
+    /** From its line `-- Works with: 0.1.0`: the oldest version that also works with the tables that it makes. */
     worksWith: /^-- Works with: (\S+)$/m.exec(sql)?.[1] ?? null,
   }
 }
