@@ -8,7 +8,7 @@ import {
   SchemaVersionMismatchError,
   withBackend,
 } from 'bullmq'
-import type { BackendClasses, IQueueBackend, RepeatOptions, Telemetry } from 'bullmq'
+import type { BackendClasses, IQueueBackend, RepeatOptions } from 'bullmq'
 import { nextDue } from '../../base/cron.ts'
 import { SchemaError } from '../../base/errors.ts'
 import { openingFault } from '../database/connection-errors.ts'
@@ -53,7 +53,9 @@ export async function openBackend(
   role: 'producer' | 'worker',
   watch: ConnectionWatch,
 ) {
-  const shared = { ...(await telemetryOption()), settings: { repeatStrategy } }
+  // The modules for traces are loaded only where traces are made.
+  const telemetry = isTracing() && { telemetry: (await import('./telemetry.ts')).quietTelemetry() }
+  const shared = { ...telemetry, settings: { repeatStrategy } }
   if (place.kind === 'postgres') {
     // A pool of ours: those of BullMQ set their search path by a start-up parameter, which poolers refuse.
     const connection = openQueueDatabase(place.url, {
@@ -140,13 +142,6 @@ export async function requireRedis(place: QueuePlace): Promise<void> {
   if (place.kind !== 'redis') return
   const { onRedis, redisInfo, requireVersion } = await import('./redis.ts')
   requireVersion(await onRedis(place, redisInfo))
-}
-
-/** BullMQ's option for traces; the modules for it are loaded only where traces are made. */
-async function telemetryOption(): Promise<{ telemetry?: Telemetry }> {
-  if (!isTracing()) return {}
-  const { quietTelemetry } = await import('./telemetry.ts')
-  return { telemetry: quietTelemetry() }
 }
 
 /**

@@ -39,7 +39,11 @@ export class Breaker {
   /** Notes how a call that `check` allowed failed; anything but a CallError counts for nothing. */
   failed(target: CallTarget, error: unknown, nowMs: number): void {
     if (!(error instanceof CallError && (error.kind === 'retry' || isForbidden(error)))) return
-    const circuit = this.#circuitOf(target) ?? newCircuit(error)
+    const circuit = this.#circuitOf(target) ?? {
+      failed: new Set(),
+      lastError: error,
+      nextProbeMs: 0,
+    }
     this.#circuits.set(keyOf(target), circuit)
     circuit.lastError = error
     if (circuit.failed.size === FAILURES_MAX) return
@@ -63,10 +67,6 @@ export class Breaker {
 
 function keyOf({ operation, filter }: CallTarget): string {
   return `${operation} ${filter.organizationId}`
-}
-
-function newCircuit(lastError: CallError): Circuit {
-  return { failed: new Set(), lastError, nextProbeMs: 0 }
 }
 
 function openError(target: CallTarget, { failed, lastError }: Circuit): CallError {

@@ -120,7 +120,8 @@ function parse(reply: Reply, target: CallTarget): Body & { readonly text: string
     unusable(reply, target, shape, `the body ${what} (${length} bytes)`)
   let text: string
   try {
-    text = withoutSecrets(decode(reply.body), target.secrets.filter(isLongSecret))
+    const secrets = target.secrets.filter((secret) => secret.length >= MASKED_SECRET_CHARS_MIN)
+    text = withoutSecrets(decode(reply.body), secrets)
   } catch {
     if (reply.body.subarray(0, 2).equals(GZIP_START))
       throw fail('body_unreadable', 'is compressed, and content-encoding does not say so')
@@ -145,10 +146,6 @@ function parse(reply: Reply, target: CallTarget): Body & { readonly text: string
 
 /** A shorter key or token is not masked in records: it may be an ordinary word of theirs. */
 export const MASKED_SECRET_CHARS_MIN = 12
-
-function isLongSecret(secret: string): boolean {
-  return secret.length >= MASKED_SECRET_CHARS_MIN
-}
 
 const GZIP_START = Buffer.from([0x1f, 0x8b])
 /** What some servers write before JSON, so that no page can load it as a script. */
