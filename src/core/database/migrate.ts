@@ -4,32 +4,19 @@ import pRetry from 'p-retry'
 import { EnvironmentError } from '../../base/errors.ts'
 import { version } from '../../base/version.ts'
 import { estimateRewritten, requireTimeZone, setDefinitions } from './definitions.ts'
-import type { Definitions, PrivacyChange } from './definitions.ts'
+import type { Definitions } from './definitions.ts'
 import { checkDatabase, codeOf, describeDatabase } from './connection-errors.ts'
 import { openDatabase, retryConflicts, transactionOn } from './pool.ts'
 import type { Client } from './pool.ts'
 import { resetRestored } from './restored.ts'
 import { INSUFFICIENT_PRIVILEGE, readTables, requireMigratable } from './schema.ts'
 import type { Migration, Tables } from './schema.ts'
-import type { RowOf } from './statement.ts'
 import * as migrations from './statements/migrations.ts'
-import type { estimate } from './statements/observed.ts'
 import { deriveWritten } from './written.ts'
-import type { Derived, OnDerived } from './written.ts'
+import type { OnDerived } from './written.ts'
 
 /** What {@link migrate} did. */
-export interface Migrated {
-  /** Names of the migrations that were applied now, in order; empty when the tables were up to date. */
-  applied: string[]
-  /** `granted` is false where this role may not create or grant it; `statements` then do it. */
-  readerRole: { granted: boolean; statements?: string }
-  /** What was derived again of stored comments; null if no definition changed that it depends on. */
-  derived: Derived | null
-  /** What changed of what is stored of records. */
-  privacy: PrivacyChange[]
-  /** About how many records the next run writes again because PRIVACY_EXCLUDE changed. */
-  rewritten: RowOf<typeof estimate>[]
-}
+export type Migrated = Awaited<ReturnType<typeof migrate>>
 
 /**
  * Brings the tables to this program's version, all pending migrations in one transaction, and sets up
@@ -49,7 +36,7 @@ export async function migrate(
     onDerived = () => {},
     signal,
   }: { onDerived?: OnDerived; signal?: AbortSignal | undefined } = {},
-): Promise<Migrated> {
+) {
   const database = openDatabase(url, { max: 1, applicationName: 'migrate', signal })
   try {
     await checkDatabase(database)
@@ -62,7 +49,6 @@ export async function migrate(
       const tables = await readTables(client)
       requireMigratable(tables)
       await applyPending(client, tables, describeDatabase(database))
-      const applied = tables.pending.map(({ name }) => name)
       const privacy =
         definitions === undefined
           ? []
@@ -70,9 +56,17 @@ export async function migrate(
       const exclusion = privacy.find(({ setting }) => setting === 'PRIVACY_EXCLUDE')
       const rewritten = exclusion === undefined ? [] : await estimateRewritten(client, exclusion)
       await retryConflicts(() => transactionOn(client, () => resetRestored(client)))
-      const readerRole = await grantReaderRole(client)
-      const derived = await deriveWritten(client, onDerived)
-      return { applied, readerRole, derived, privacy, rewritten }
+      return {
+        /** Names of the migrations that were applied now, in order; empty when the tables were up to date. */
+        applied: tables.pending.map(({ name }) => name),
+        readerRole: await grantReaderRole(client),
+        /** What was derived again of stored comments; null if no definition changed that it depends on. */
+        derived: await deriveWritten(client, onDerived),
+        /** What changed of what is stored of records. */
+        privacy,
+        /** About how many records the next run writes again because PRIVACY_EXCLUDE changed. */
+        rewritten,
+      }
     } finally {
       client.release(true)
     }
@@ -122,7 +116,8 @@ async function applyPending(
   }
 }
 
-async function grantReaderRole(client: Client): Promise<Migrated['readerRole']> {
+/** @returns `granted` is false where this role may not create or grant it; `statements` then do it */
+async function grantReaderRole(client: Client): Promise<{ granted: boolean; statements?: string }> {
   const statements = readFileSync(READER_ROLE, 'utf8')
   try {
     await transactionOn(client, () => client.query(statements))
