@@ -31,20 +31,10 @@ export interface HeldChoice {
 }
 
 /** How much is held, as a person sees it before deciding. */
-export interface HeldCounts {
-  readonly listings: number
-  /** Users missing from them; one who is missing from several is counted once. */
-  readonly people: number
-  readonly usersBefore: number
-  /** A digest of the listings and of the run that last saw each: it differs when a later run has seen one of them. */
-  readonly responses: string
-}
+export type HeldCounts = Readonly<Awaited<ReturnType<typeof countHeld>>>
 
 /** Counts held listings. */
-export async function countHeld(
-  { database }: Pick<SyncContext, 'database'>,
-  choice: HeldChoice,
-): Promise<HeldCounts> {
+export async function countHeld({ database }: Pick<SyncContext, 'database'>, choice: HeldChoice) {
   return (await readChosen(database, choice)).counts
 }
 
@@ -93,16 +83,22 @@ const SEEN = ['listings', 'people', 'responses'] as const
 async function readChosen(
   database: SyncContext['database'],
   { heldId = null, runId = null, organizationId = null }: HeldChoice,
-): Promise<{ places: readonly HeldPlace[]; counts: HeldCounts }> {
+) {
   const chosen = { heldId, runId, organizationId }
   const all = { after: null, mostOfOrganization: null, limit: null }
   const places = await holds.byOrganization.all(database, { ...chosen, ...all })
   const { people } = await holds.count.one(database, { ...chosen, isRefused: false })
   const digest = createHash('sha256')
   for (const place of places) digest.update(`${place.heldId} ${place.runId} `)
-  const usersBefore = places.reduce((sum, place) => sum + place.usersBefore, 0)
-  const responses = digest.digest('hex')
-  return { places, counts: { listings: places.length, people, usersBefore, responses } }
+  const counts = {
+    listings: places.length,
+    /** Users missing from them; one who is missing from several is counted once. */
+    people,
+    usersBefore: places.reduce((sum, place) => sum + place.usersBefore, 0),
+    /** A digest of the listings and of the run that last saw each: it differs when a later run has seen one of them. */
+    responses: digest.digest('hex'),
+  }
+  return { places, counts }
 }
 
 const OUTCOMES: Readonly<Record<RowOf<typeof holds.outcomes>['resolution'], string>> = {

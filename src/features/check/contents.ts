@@ -28,18 +28,15 @@ export interface ContentDifference {
   readonly removal: 'held' | 'refused' | null
 }
 
-export interface ComparedContents {
-  /** Records of the service, the tables or both. */
-  readonly records: number
-  readonly differences: readonly ContentDifference[]
-}
-
-/** Compares a response with the stored rows, column by column. */
+/**
+ * Compares a response with the stored rows, column by column.
+ * @returns `records`: how many there are of the service, the tables or both
+ */
 export async function compareContents<O extends Operation>(
   database: Database,
   result: RecordsResult<O>,
   checkedAt: Date | null,
-): Promise<ComparedContents> {
+) {
   const { records, differences } = await COMPARE[result.operation](database, result, checkedAt)
   const rejected = await rejectedOf(database, result)
   return { records: records + rejected.length, differences: [...differences, ...rejected] }
@@ -50,7 +47,7 @@ const COMPARE: {
     database: Database,
     result: RecordsResult<O>,
     checkedAt: Date | null,
-  ) => Promise<ComparedContents>
+  ) => ReturnType<typeof compareComments>
 } = { users: compareUsers, comments: compareComments }
 
 /** Whole records of a response that cannot be stored. */
@@ -77,7 +74,7 @@ async function compareComments(
   database: Database,
   { scope, records, gone, isListing }: RecordsResult<'comments'>,
   checkedAt: Date | null,
-): Promise<ComparedContents> {
+) {
   const ids = isListing ? null : [...records.map(({ commentId }) => commentId), ...gone]
   const stored = await readCommentContents(database, scope.key, ids)
   const differences: ContentDifference[] = []
@@ -98,10 +95,7 @@ async function compareComments(
   return { records: records.length + extra.length, differences }
 }
 
-async function compareUsers(
-  database: Database,
-  result: RecordsResult<'users'>,
-): Promise<ComparedContents> {
+async function compareUsers(database: Database, result: RecordsResult<'users'>) {
   const { scope, records, isListing } = result
   const isOwnListing = scope.kind === 'organization' && isListing
   const ids = records.map(({ userId }) => userId)
