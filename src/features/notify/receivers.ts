@@ -9,48 +9,31 @@ import type { NotifySettings } from './notifier.ts'
 import { PostError, postOnce, receiversOf } from './post.ts'
 
 /** A receiver of NOTIFY_URL without its address, because that is a secret. */
-export interface ReceiverState {
-  /** Its shape and host. Several may have the same, so a reader also needs the position. */
-  readonly name: string
-  readonly shape: ReceiverAddress['shape']
-  /** The types of `#events=`; undefined without it. */
-  readonly events?: readonly string[]
-  /** When it last accepted a message. */
-  readonly sentAt: Date | null
-  /** Messages of the last seven days that it did not accept: undelivered for good, and pending. */
-  readonly givenUp: number
-  readonly waiting: number
-  /** Why it did not accept the last one of these. */
-  readonly problem: string | null
-}
+export type ReceiverState = Awaited<ReturnType<typeof readReceivers>>[number]
 
 /** The receivers in the order of NOTIFY_URL, with their past deliveries. It sends nothing. */
-export async function readReceivers(
-  database: Database,
-  addresses: readonly ReceiverAddress[],
-): Promise<ReceiverState[]> {
+export async function readReceivers(database: Database, addresses: readonly ReceiverAddress[]) {
   const receivers = receiversOf(addresses)
   const keys = receivers.map(({ key }) => key)
   const rows = await notify.receivers.all(database, { receivers: keys })
   const past = new Map(rows.map(({ receiver, ...row }) => [receiver, row]))
+  // Messages of the last seven days; `problem` is why the receiver did not accept the last one of those that it did not.
   const none = { sentAt: null, givenUp: 0, waiting: 0, problem: null }
   return receivers.map(({ key, shape, url, events }) => ({
+    /** Its shape and host. Several may have the same, so a reader also needs the position. */
     name: nameOf({ shape, url }),
     shape,
+    /** The types of `#events=`; undefined without it. */
     ...(events !== DEFAULT_TYPES && { events }),
     ...(past.get(key) ?? none),
   }))
 }
 
 /** What a receiver answered to a test message, such as `HTTP 204`; null for a heartbeat, which gets none. */
-export interface Tested {
-  readonly name: string
-  readonly accepted: boolean | null
-  readonly result: string | null
-}
+export type Tested = Awaited<ReturnType<typeof sendTests>>[number]
 
 /** Sends a test message to each receiver of NOTIFY_URL that is not a heartbeat, once. @throws UsageError if there is none */
-export async function sendTests(settings: NotifySettings): Promise<Tested[]> {
+export async function sendTests(settings: NotifySettings) {
   const { notifyUrls = [], notifySecret, httpPublicUrl } = settings
   if (notifyUrls.length === 0)
     throw new UsageError('NOTIFY_URL is not set: there is no receiver to test.')
