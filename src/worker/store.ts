@@ -1,23 +1,12 @@
 import { hasEmbeddedPostgres } from './embedded/home.ts'
 import { openDatabase } from '../core/database/pool.ts'
-import type { Database } from '../core/database/pool.ts'
 import { UsageError } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
 import type { QueuePlace } from '../core/queue/backend.ts'
 import type { Settings } from '../settings/table.ts'
 
 /** The PostgreSQL of DATABASE_URL, or the embedded one, which runs while any process has it open. */
-export interface Store {
-  readonly databaseUrl: string
-  readonly database: Database
-  /** True if this call created the embedded PostgreSQL, which then has no tables. */
-  readonly isNew: boolean
-  /** True for the embedded PostgreSQL. */
-  readonly isEmbedded: boolean
-  /** Where BullMQ keeps its queue. */
-  readonly queuePlace: QueuePlace
-  close(): Promise<void>
-}
+export type Store = Awaited<ReturnType<typeof openStore>>
 
 /**
  * Opens PostgreSQL; nothing is read yet.
@@ -38,7 +27,7 @@ export async function openStore(
     waitMs?: number
     madeBy?: 'migrate' | 'demo' | undefined
   },
-): Promise<Store> {
+) {
   const { applicationName, signal, waitMs, madeBy } = options
   if (settings.databaseUrl === undefined && madeBy !== undefined) requireEmbedded(settings, madeBy)
   const say = options.say ?? ((line: string) => options.log.info(line))
@@ -56,15 +45,17 @@ export async function openStore(
     ...(waitMs !== undefined && { waitMs }),
   })
   const queueUrl = settings.queueDatabaseUrl ?? embedded?.urlOf('collab_sync_queue') ?? databaseUrl
+  const queuePlace: QueuePlace =
+    settings.redisUrl === undefined
+      ? { kind: 'postgres', url: queueUrl }
+      : { kind: 'redis', url: settings.redisUrl, prefix: settings.queuePrefix }
   return {
     databaseUrl,
     database,
+    /** True if this call created the embedded PostgreSQL, which then has no tables. */
     isNew: embedded?.created ?? false,
     isEmbedded: embedded !== null,
-    queuePlace:
-      settings.redisUrl === undefined
-        ? { kind: 'postgres', url: queueUrl }
-        : { kind: 'redis', url: settings.redisUrl, prefix: settings.queuePrefix },
+    queuePlace,
     async close() {
       await database.end()
       await embedded?.close()

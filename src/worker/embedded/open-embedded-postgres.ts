@@ -9,16 +9,7 @@ import { keepLogBounded, runningServer } from './server-files.ts'
 import { joinOrStart, stopServer } from './server.ts'
 
 /** A PostgreSQL that runs while any process has it open. */
-export interface EmbeddedPostgres {
-  /** `postgres://` URL, password included, of the database `collab_sync`. */
-  url: string
-  /** The same for another database of this server, such as `collab_sync_queue`. */
-  urlOf(database: string): string
-  /** True if this call created the cluster. */
-  created: boolean
-  /** Releases the server. The last process to do so stops it. Safe to call twice. */
-  close(): Promise<void>
-}
+export type EmbeddedPostgres = Awaited<ReturnType<typeof openEmbeddedPostgres>>
 
 /**
  * Opens the PostgreSQL in `home`: creates it, starts it, or uses the one that another process has open. It listens on
@@ -37,7 +28,7 @@ export async function openEmbeddedPostgres({
   home: string
   log?: (line: string) => void
   signal?: AbortSignal | undefined
-}): Promise<EmbeddedPostgres> {
+}) {
   // Checked first, because without a package no home can be used.
   packagedDirectory(process.platform, process.arch)
   const home = await openHome(homePath)
@@ -49,6 +40,7 @@ export async function openEmbeddedPostgres({
     const { port, isStarted } = await joinOrStart(cluster, log)
     // These override PGSSLMODE, PGSSLNEGOTIATION and PGOPTIONS.
     const own = 'sslmode=disable&sslnegotiation=postgres&options=-c%20client_encoding%3DUTF8'
+    /** `postgres://` URL, password included, of a database of this server. */
     const urlOf = (database: string) =>
       `postgres://collab_sync:${cluster.password}@127.0.0.1:${port}/${encodeURIComponent(database)}?${own}`
     try {
@@ -61,7 +53,8 @@ export async function openEmbeddedPostgres({
   })
 }
 
-async function closer(cluster: Cluster, port: number): Promise<EmbeddedPostgres['close']> {
+/** @returns releases the server. The last process to do so stops it. Safe to call twice */
+async function closer(cluster: Cluster, port: number): Promise<() => Promise<void>> {
   const release = await takeLease(cluster, port, ['collab_sync', 'collab_sync_queue'])
   const stopMarking = await keepMarked(cluster.home)
   const stopBounding = keepLogBounded(cluster.home.logFile)
