@@ -51,7 +51,7 @@ function watched(redis: Redis, watch: ConnectionWatch): Redis {
 
 const CONNECT_MS = 5_000
 /** BullMQ needs it. */
-const VERSION_MIN = [6, 2] as const
+const VERSION_MIN = '6.2'
 
 /**
  * Connects to Redis once for `work`; BullMQ would retry without end.
@@ -150,11 +150,9 @@ export async function redisInfo(redis: Redis): Promise<ReadonlyMap<string, strin
 
 /** @throws EnvironmentError where BullMQ cannot use a server of this version */
 export function requireVersion(info: ReadonlyMap<string, string> | null): void {
-  const version = info?.get('redis_version')
-  if (version === undefined) return
-  const [major = 0, minor = 0] = version.split('.').map(Number)
-  if (major > VERSION_MIN[0] || (major === VERSION_MIN[0] && minor >= VERSION_MIN[1])) return
+  const version = info?.get('redis_version') ?? VERSION_MIN
+  if (version.localeCompare(VERSION_MIN, 'en', { numeric: true }) >= 0) return
   throw new EnvironmentError(
-    `Redis is version ${version}. BullMQ needs Redis ${VERSION_MIN.join('.')} or newer.`,
+    `Redis is version ${version}. BullMQ needs Redis ${VERSION_MIN} or newer.`,
   )
 }
