@@ -13,19 +13,12 @@ const HAS_ZONE = /(Z|[+-]\d\d(:?\d\d)?)$/i
 const MS_MIN = Date.parse('0001-01-01T00:00:00.000Z')
 const MS_MAX = Date.parse('9999-12-31T23:59:59.999Z')
 
-export interface Timestamp {
-  /** ISO 8601 in UTC with milliseconds. */
-  readonly iso: string
-  /** True where `iso` is the very text that was received. */
-  readonly isExact: boolean
-}
-
 /**
  * Reads `lastUpdated`: ISO 8601, in UTC where it names no zone; a number is epoch milliseconds
  * (docs/SERVICE.md shows ISO 8601 UTC with milliseconds; everything else is leniency).
- * @returns null for what is no time
+ * @returns `iso` in UTC with milliseconds, and whether it is the very text that was received; null for what is no time
  */
-export function readTimestamp(value: unknown): Timestamp | null {
+export function readTimestamp(value: unknown): ReturnType<typeof fromMs> {
   if (typeof value === 'number') return fromMs(value, null)
   if (typeof value !== 'string') return null
   if (USUAL.test(value)) return { iso: value, isExact: true }
@@ -39,7 +32,7 @@ function isCalendarDay(text: string): boolean {
   return day <= new Date(Date.UTC(year, month, 0)).getUTCDate()
 }
 
-function fromMs(ms: number, received: string | null): Timestamp | null {
+function fromMs(ms: number, received: string | null) {
   if (!(ms >= MS_MIN && ms <= MS_MAX)) return null
   const iso = new Date(ms).toISOString()
   return { iso, isExact: iso === received }

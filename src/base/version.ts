@@ -1,19 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-interface Build {
-  readonly version: string
-  /** The commit; null if it is not known, as in the sources. */
-  readonly commit: string | null
-}
-
-let build: Build | null = null
+let build: ReturnType<typeof readBuild> | null = null
 
 /**
  * Which build this is: the version in our package.json, which lies further up both in the sources and in what is built of them,
- * and the commit in the file `commit`, which `npm run build` writes into `dist`.
+ * and the commit in the file `commit`, which `npm run build` writes into `dist`; null in the sources.
  */
-function readBuild(): Build {
+function readBuild() {
   let directory = import.meta.dirname
   let commit: string | null = null
   while (!existsSync(join(directory, 'package.json'))) {
@@ -21,7 +15,8 @@ function readBuild(): Build {
     if (existsSync(file)) commit = readFileSync(file, 'utf8').trim() || null
     directory = join(directory, '..')
   }
-  return { ...JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8')), commit }
+  const { version } = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'))
+  return { version: version as string, commit }
 }
 
 export function version(): string {
