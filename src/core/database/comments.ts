@@ -2,7 +2,6 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { from as copyFrom } from 'pg-copy-streams'
 import { arraysOf, COMMENT_COLUMN_LIST, textsOf } from '../../base/columns.ts'
-import type { CommentColumns } from '../../base/columns.ts'
 import { copyRows } from './comment-rows.ts'
 import type { AnnotationComments, ZoneDays } from './comment-rows.ts'
 import type { Client } from './pool.ts'
@@ -77,18 +76,15 @@ export async function deleteComments(
   })
 }
 
-/** All content of a stored comment; `rest` is PostgreSQL's text of it. */
-export type CommentContent = CommentColumns & RowOf<typeof statements.read>
-
 /**
- * Comments stored under an annotation, by id.
+ * All content of comments stored under an annotation, by id; `rest` is PostgreSQL's text of it.
  * @param commentIds those with these ids, deleted ones too; null for all live ones
  */
 export async function readCommentContents(
   on: On,
   annotationKey: number,
   commentIds: readonly number[] | null,
-): Promise<Map<number, CommentContent>> {
+) {
   const rows = await statements.read.all(on, { annotationKey, commentIds })
   return new Map(
     rows.map((row) => [row.commentId, { ...row, texts: textsOf(COMMENT_COLUMN_LIST, row) }]),
