@@ -172,7 +172,7 @@ function createApp(
       const { pruneOlderThanMs: olderThanMs } = settings
       if (olderThanMs === undefined) return
       const { signal } = draining
-      await pruneOnce(store.database, { runId, by: BY_SCHEDULE, olderThanMs, log, signal })
+      await pruneOnce(store.database, { runId, by: BY_SCHEDULE, olderThanMs }, { log, signal })
     },
     drain: () => draining.abort(new DrainingError('The worker is stopping.')),
     abandon: () => runSignals.abortAll(new DrainingError('The worker is stopping.')),

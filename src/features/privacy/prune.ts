@@ -88,13 +88,8 @@ export async function notePrune(
  */
 export async function pruneOnce(
   database: Database,
-  {
-    runId,
-    by,
-    olderThanMs,
-    log,
-    signal,
-  }: { runId: string; by: string; olderThanMs: number; log: Log; signal: AbortSignal },
+  { runId, by, olderThanMs }: { runId: string; by: string; olderThanMs: number },
+  { log, signal }: { log: Log; signal: AbortSignal },
 ): Promise<void> {
   if ((await statements.ofRun.one(database, { runId })).isPruned) return
   const before = new Date(Date.now() - olderThanMs)
