@@ -52,12 +52,11 @@ export async function eraseUsers(
   const others = found.filter(({ userId }) => userId !== personId)
   for (const { organizationKey, userId } of own) {
     await erasing(database, async (client) => {
-      const { pseudonym } = person
+      const own = { organizationKey, userId, pseudonym: person.pseudonym }
       // No other transaction adds users to the organization until this one ends.
       await lock(client, 'users', organizationKey)
-      await erase.mergeUsers.run(client, { organizationKey, userId, pseudonym })
+      await erase.mergeUsers.run(client, own)
       await rewriteUsers(client, organizationKey, [userId], person)
-      const own = { organizationKey, userId, pseudonym }
       const userVersions = await erase.renameUserVersions.run(client, own)
       await countErased(client, erasureId, { users: 1, userVersions })
     })
