@@ -63,7 +63,12 @@ export async function decideImport(
   const changes = await transaction(database, async (client) => {
     await beginCatalogChange(client)
     const held = await catalog.heldImport.first(client)
-    if (held?.importId !== importId) throw isNotHeld(importId, held?.importId)
+    if (held?.importId !== importId) {
+      const other = held === undefined ? 'none is' : `import ${held.importId} is`
+      throw new UsageError(
+        `Import ${importId} of the catalog is not held, ${other}: see collab-sync catalog show.`,
+      )
+    }
     const done = state === 'accepted' ? await applyHeld(client, importId) : NO_CHANGES
     const { removed } = countChanges(done)
     await catalog.decideImport.run(client, { importId, state, decidedBy, reason, removed })
@@ -81,11 +86,4 @@ async function applyHeld(client: Client, importId: number): Promise<CatalogChang
   const changes = await deactivateLacking(client)
   await catalog.countBatchScopes.run(client)
   return changes
-}
-
-function isNotHeld(importId: number, held: number | undefined): UsageError {
-  const other = held === undefined ? 'none is' : `import ${held} is`
-  return new UsageError(
-    `Import ${importId} of the catalog is not held, ${other}: see collab-sync catalog show.`,
-  )
 }
