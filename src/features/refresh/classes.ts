@@ -54,9 +54,7 @@ export function neededShare(scopes: number, { budget, promiseS }: Promised): num
   return leastBudget(scopes, promiseS) / budget
 }
 
-/**
- * The weights of classes 0 to 7. The number of polls is proportional to them.
- */
+/** The weights of classes 0 to 7. The number of polls is proportional to them. */
 export function weights(classes: readonly ClassRate[], promised: Promised): number[] {
   const byRate = classes.map(({ threads, found, gapS }, k) => {
     const assumedRate = FIRST_RATE / 4 ** (k === EVERYTHING ? EVERYTHING + 1 : k)
