@@ -19,7 +19,6 @@ import { followLimits } from '../core/rate-limit/follow-limits.ts'
 import { openCollabApi } from '../core/service/client.ts'
 import { RETRY_AFTER_MAX_MS } from '../core/service/health.ts'
 import type { CallReport } from '../core/service/client.ts'
-import type { SharedRateLimit } from '../core/service/shared-rate-limit.ts'
 import type { ServiceSettings } from '../settings/settings.ts'
 import type { Settings } from '../settings/table.ts'
 import { nameProcess } from './process.ts'
@@ -39,32 +38,7 @@ export interface WorkInProgress {
 }
 
 /** What jobs and commands use. */
-export interface App {
-  readonly settings: Settings
-  readonly log: Log
-  readonly store: Store
-  readonly sync: SyncContext
-  readonly queue: JobQueue
-  /**
-   * Applies the lowest `SYNC_RATE_LIMIT` of live workers, and the pace and the pause that users set. Call it every few seconds.
-   */
-  followLimits(): Promise<void>
-  /** Rate limit of all processes for continuous refresh; null if there is no refresh. */
-  readonly refreshBudget: SharedRateLimit | null
-  /** Reported by a worker that cannot stop in time. */
-  readonly inProgress: Set<WorkInProgress>
-  /** Adds items of runs to the queue. */
-  deliver(items: readonly Item[]): Promise<void>
-  /** Imports the catalog from CATALOG_SQL, if it is set. If that fails, the catalog stays unchanged and the error is logged. */
-  refreshCatalog(): Promise<void>
-  /** Deletes history that is older than PRUNE_OLDER_THAN, if it is set, once for a nightly run. */
-  pruneFor(runId: string): Promise<void>
-  /** Aborts calls that wait; calls in flight continue. */
-  drain(): void
-  /** Also aborts calls in flight. */
-  abandon(): void
-  close(): Promise<void>
-}
+export type App = ReturnType<typeof createApp>
 
 /** Receives calls, commits and finished runs, for metrics. */
 export interface AppWatch extends SyncWatch {
@@ -104,7 +78,7 @@ function createApp(
   { store, queue, rateLimit }: { store: Store; queue: JobQueue; rateLimit: RateLimits },
   log: Log,
   watch: AppWatch | undefined,
-): App {
+) {
   const problems: WorkerProblems = { queue: null, service: null }
   const collabApi = openCollabApi({
     ...settings,
@@ -146,10 +120,15 @@ function createApp(
     store,
     sync,
     queue,
+    /** Applies the lowest `SYNC_RATE_LIMIT` of live workers, and the pace and the pause that users set. Call it every few seconds. */
     followLimits: () => rateLimit.followLimits(store.database),
+    /** Rate limit of all processes for continuous refresh; null if there is no refresh. */
     refreshBudget: rateLimit.budget,
-    inProgress: new Set(),
-    deliver: (planned) => queue.deliver(planned.map(itemDelivery)),
+    /** Reported by a worker that cannot stop in time. */
+    inProgress: new Set<WorkInProgress>(),
+    /** Adds items of runs to the queue. */
+    deliver: (planned: readonly Item[]) => queue.deliver(planned.map(itemDelivery)),
+    /** Imports the catalog from CATALOG_SQL, if it is set. If that fails, the catalog stays unchanged and the error is logged. */
     async refreshCatalog() {
       if (settings.catalogSql === undefined) return
       const url = settings.catalogDatabaseUrl ?? store.databaseUrl
@@ -168,13 +147,16 @@ function createApp(
         log.error({ reason: error.message }, 'the catalog is unchanged')
       }
     },
-    async pruneFor(runId) {
+    /** Deletes history that is older than PRUNE_OLDER_THAN, if it is set, once for a nightly run. */
+    async pruneFor(runId: string) {
       const { pruneOlderThanMs: olderThanMs } = settings
       if (olderThanMs === undefined) return
       const { signal } = draining
       await pruneOnce(store.database, { runId, by: BY_SCHEDULE, olderThanMs }, { log, signal })
     },
+    /** Aborts calls that wait; calls in flight continue. */
     drain: () => draining.abort(new DrainingError('The worker is stopping.')),
+    /** Also aborts calls in flight. */
     abandon: () => runSignals.abortAll(new DrainingError('The worker is stopping.')),
     async close() {
       await collabApi.close()
