@@ -6,7 +6,6 @@ import { rolledBack } from '../database/pool.ts'
 import { readScopes } from '../database/scopes.ts'
 import type { BatchScope } from '../database/scopes.ts'
 import { CallError } from '../../base/errors.ts'
-import type { Operation } from '../../base/operations.ts'
 import type { Call, CallStats } from '../service/client.ts'
 import { describeSpan, withSpan } from '../../base/trace.ts'
 import { batchOf, DoneScopes } from '../run/claim.ts'
@@ -46,8 +45,7 @@ export class ClaimedBatch {
   readonly call: BatchCall & { readonly stats: CallStats }
   readonly #context: SyncContext
   readonly #claim: RuledClaim
-  readonly #batchKey: number
-  readonly #operation: Operation
+  readonly #place: ReturnType<typeof batchOf>
   readonly #done: DoneScopes
   readonly #record: BatchOptions['record']
   readonly #onError: BatchOptions['onError']
@@ -64,7 +62,6 @@ export class ClaimedBatch {
   constructor(context: SyncContext, claim: RuledClaim, options: BatchOptions) {
     const { call, onError, record, ...seen } = options
     const { rules, runId } = claim
-    const { batchKey, operation } = batchOf(claim)
     const { sentCalls } = context
     const onSent = (isRetry: boolean) =>
       sentCalls.add(runId, { calls: 1, retries: isRetry ? 1 : 0 })
@@ -72,8 +69,7 @@ export class ClaimedBatch {
     this.call = { ...call, stats: noCallStats(), onSent, onThrottled }
     this.#context = context
     this.#claim = claim
-    this.#batchKey = batchKey
-    this.#operation = operation
+    this.#place = batchOf(claim)
     this.#done = new DoneScopes(claim)
     this.#record = record
     this.#onError = onError
@@ -86,17 +82,11 @@ export class ClaimedBatch {
 
   /** Reads the scopes that the claim wants and that are not committed yet. */
   async readScopes(): Promise<BatchScope[]> {
-    describeSpan({
-      'collab_sync.operation': this.#operation,
-      'collab_sync.batch.key': this.#batchKey,
-    })
+    const { batchKey, operation } = this.#place
+    describeSpan({ 'collab_sync.operation': operation, 'collab_sync.batch.key': batchKey })
     const startedMs = performance.now()
-    const scopes = await readScopes(
-      this.#context.database,
-      this.#batchKey,
-      this.#operation,
-      this.#claim.onlyScopes,
-    )
+    const { onlyScopes } = this.#claim
+    const scopes = await readScopes(this.#context.database, batchKey, operation, onlyScopes)
     this.#databaseMs += performance.now() - startedMs
     return scopes.filter(({ scopeNo }) => this.#done.isWanted(scopeNo))
   }
@@ -124,7 +114,7 @@ export class ClaimedBatch {
     try {
       return await fetchScope(
         this.#fetching,
-        this.#operation,
+        this.#place.operation,
         scope,
         this.#claim.scope,
         onFailedTry,
@@ -228,12 +218,12 @@ export class ClaimedBatch {
 
   /** Fetches a scope again that could not be processed or stored, without the records that are the reason. */
   async #isolate(scope: BatchScope, error: unknown): Promise<FetchedResult> {
-    logFault(this.#context.log, this.#operation, scope, error)
+    logFault(this.#context.log, this.#place.operation, scope, error)
     const { database } = this.#context
     try {
       return await isolateRecords(
         this.#fetching,
-        this.#operation,
+        this.#place.operation,
         scope,
         this.#claim.scope,
         // A trial: whether PostgreSQL accepts this part.
@@ -251,7 +241,7 @@ export class ClaimedBatch {
   /** A scope that failed, for a reason that is logged. */
   #failed(scope: BatchScope, error: unknown): FailedResult {
     const failed = failedBy(scope, error)
-    logFailure(this.#context.log, this.#operation, scope, failed.error)
+    logFailure(this.#context.log, this.#place.operation, scope, failed.error)
     return failed
   }
 
@@ -265,7 +255,7 @@ export class ClaimedBatch {
     await withSpan('commit', { 'collab_sync.scopes': results.length }, () =>
       commitResponses(database, committing, results, { doneScopes, isEnd }),
     )
-    watch?.committed(this.#operation, counts)
+    watch?.committed(this.#place.operation, counts)
     this.#databaseMs = 0
     this.#done.committed(doneScopes)
     this.#counted = stats
@@ -273,7 +263,6 @@ export class ClaimedBatch {
 
   #commitOptions(counts: Counts) {
     const { shrinkLimit, heldAcceptAfter } = this.#context
-    const where = { batchKey: this.#batchKey, operation: this.#operation }
-    return { ...where, claim: this.#claim, shrinkLimit, heldAcceptAfter, counts }
+    return { ...this.#place, claim: this.#claim, shrinkLimit, heldAcceptAfter, counts }
   }
 }
