@@ -71,19 +71,17 @@ export async function writeResults(
   results: readonly FetchedResult[],
 ): Promise<readonly HeldScope[]> {
   const { claim, batchKey, operation, counts } = committing
-  const { version, batchXmin } = await scopes.lockBatch.one(client, {
-    batchKey,
-    runId: claim.runId,
-  })
+  const { runId } = claim
+  const { version, batchXmin } = await scopes.lockBatch.one(client, { batchKey, runId })
   if (version !== claim.claimNo && batchXmin !== claim.batchXmin) throw new SupersededError()
   const responses = results.filter((result) => result.outcome === 'records')
   const removals = responses.length === 0 ? [] : await commitRecords(client, committing, responses)
   const held = removals.map(({ scope }) => scope)
   const failures = failuresOf(results)
-  await insertFailures(client, { runId: claim.runId, batchKey, operation }, failures)
+  await insertFailures(client, { runId, batchKey, operation }, failures)
   counts.recordsLost += await noteRejected(
     client,
-    { runId: claim.runId, operation, isRefresh: claim.trigger === 'refresh' },
+    { runId, operation, isRefresh: claim.trigger === 'refresh' },
     responses.flatMap(({ scope, rejects }) =>
       rejects.map((reject) => {
         const digest = digestOfRejected(operation, scope, reject)
@@ -98,7 +96,7 @@ export async function writeResults(
   counts.scopesFailed += failures.length
   counts.scopesHeld += held.length
   countResults(committing, results, good)
-  await noteChecks(client, committing, { good, failed, held })
+  await noteChecks(client, committing, good, failed, held)
   return removals
 }
 
@@ -111,15 +109,12 @@ export async function writeResults(
 async function noteChecks(
   client: Client,
   { claim, batchKey }: Pick<Committing, 'claim' | 'batchKey'>,
-  of: {
-    readonly good: readonly FetchedResult[]
-    readonly failed: readonly BatchScope[]
-    readonly held: readonly BatchScope[]
-  },
+  succeeded: readonly FetchedResult[],
+  failed: readonly BatchScope[],
+  held: readonly BatchScope[],
 ): Promise<void> {
-  const { failed, held } = of
-  const good = of.good.map(({ scope }) => scope)
-  const parts = new Set(of.good.filter(isOfPart).map(({ scope }) => scope))
+  const good = succeeded.map(({ scope }) => scope)
+  const parts = new Set(succeeded.filter(isOfPart).map(({ scope }) => scope))
   const resolved = [...good, ...held].filter(({ isFailing }) => isFailing)
   if (resolved.length > 0)
     await failureStatements.resolve.run(client, {
