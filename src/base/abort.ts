@@ -17,14 +17,9 @@ export function onAbort(signal: AbortSignal, callback: () => void): () => void {
   }
 }
 
-interface Listener {
-  readonly callbacks: Set<() => void>
-  callAll(): void
-}
+const listenerOf = new WeakMap<AbortSignal, ReturnType<typeof listenTo>>()
 
-const listenerOf = new WeakMap<AbortSignal, Listener>()
-
-function listenTo(signal: AbortSignal): Listener {
+function listenTo(signal: AbortSignal) {
   const callbacks = new Set<() => void>()
   const listener = { callbacks, callAll: () => callbacks.forEach((call) => call()) }
   listenerOf.set(signal, listener)

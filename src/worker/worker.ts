@@ -29,10 +29,7 @@ export interface JobWatch {
   jobEnded(name: string): void
 }
 
-export interface RunningWorker {
-  /** Starts no more jobs and calls, waits for calls in flight, commits their responses and returns open jobs to the queue. */
-  stop(): Promise<void>
-}
+export type RunningWorker = Awaited<ReturnType<typeof start>>
 
 /**
  * Least number of concurrent jobs. Of large runs a worker takes more than one only while it has free calls, so that workers share
@@ -63,7 +60,7 @@ async function start(
   app: App,
   jobs: Readonly<Record<string, Job>>,
   { keepsSchedule, watch }: WorkerOptions,
-): Promise<RunningWorker> {
+) {
   const { database } = app.store
   const waits = new ReportedWaits(app.log, app.settings.retries)
   const handlers = new Map(
@@ -138,7 +135,8 @@ async function start(
     for (const queue of ['requests', 'everything'] as const) queueWorkers.push(await startOn(queue))
     const refreshing = refresher && listed(app, { job: REFRESH }, () => refresher.run())
     return {
-      async stop() {
+      /** Starts no more jobs and calls, waits for calls in flight, commits their responses and returns open jobs to the queue. */
+      async stop(): Promise<void> {
         app.drain()
         const patience = setTimeout(() => app.abandon(), GRACE_MS)
         await Promise.all([...queueWorkers.map((each) => each.close()), refreshing])

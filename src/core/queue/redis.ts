@@ -5,6 +5,7 @@ import { connect as connectSecurely } from 'node:tls'
 import { Redis } from 'ioredis'
 import type { RedisOptions } from 'ioredis'
 import { EnvironmentError, UsageError } from '../../base/errors.ts'
+import type { RepeatedFault } from '../../base/log.ts'
 
 /** Where a queue in Redis is. */
 export interface RedisPlace {
@@ -14,10 +15,7 @@ export interface RedisPlace {
 }
 
 /** Called as connections fail and recover; must not throw. */
-export interface ConnectionWatch {
-  failed(error: unknown): void
-  recovered(): void
-}
+export type ConnectionWatch = Pick<RepeatedFault, 'failed' | 'recovered'>
 
 /**
  * Errors of a server that is no longer the primary, or not yet: a new connection reaches the primary. Redis before 7 has the
