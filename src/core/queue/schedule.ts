@@ -15,11 +15,6 @@ const KEPT = { removeOnComplete: true, removeOnFail: 100 }
 /** How many due times are stored in advance: if all workers are down, so many missed nights are known. */
 const TIMES_AHEAD = 31
 
-/** What the settings say of the nightly schedule. */
-interface ScheduleSettings extends Schedule {
-  readonly nightlyLateAfterMs: number
-}
-
 /** Reads the nightly schedule that holds for all workers: the one that a person set or removed, else that of the settings. */
 export async function currentSchedule(database: Database, settings: Schedule) {
   const set = await statements.read.first(database)
@@ -41,7 +36,7 @@ export async function currentSchedule(database: Database, settings: Schedule) {
  */
 export async function noteSchedule(
   database: Database,
-  settings: ScheduleSettings,
+  settings: Schedule & { readonly nightlyLateAfterMs: number },
 ): Promise<Schedule | null> {
   const { cron, timeZone } = await currentSchedule(database, settings)
   const schedule = cron === null ? null : { cron, timeZone }
