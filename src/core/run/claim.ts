@@ -73,36 +73,6 @@ export function batchOf({ batchKey, operation, itemId }: Claim) {
   return { batchKey, operation }
 }
 
-/** Scopes a batch can hold: the width of the bit strings in `sync.run_items`. */
-export const BATCH_SCOPES = 256
-
-/** The requested and the committed scopes of a batch, as bits. */
-export class DoneScopes {
-  readonly #only: string | null
-  #done: string
-
-  constructor(claim: Pick<Claim, 'onlyScopes' | 'doneScopes'>) {
-    this.#only = claim.onlyScopes
-    this.#done = claim.doneScopes ?? '0'.repeat(BATCH_SCOPES)
-  }
-
-  /** True if the item wants the scope and no commit has done it. */
-  isWanted(scopeNo: number): boolean {
-    return this.#done[scopeNo] !== '1' && (this.#only === null || this.#only[scopeNo] === '1')
-  }
-
-  /** The bits with these scopes committed. */
-  bitsWith(scopeNos: readonly number[]): string {
-    const bits = [...this.#done]
-    for (const scopeNo of scopeNos) bits[scopeNo] = '1'
-    return bits.join('')
-  }
-
-  committed(bits: string): void {
-    this.#done = bits
-  }
-}
-
 /** Another claim committed to the batch first. Responses of this one may be outdated: they are fetched again under a new claim. */
 export class SupersededError extends Error {
   override name = 'SupersededError'

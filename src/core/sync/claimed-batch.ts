@@ -8,7 +8,7 @@ import type { BatchScope } from '../database/scopes.ts'
 import { CallError } from '../../base/errors.ts'
 import type { Call, CallStats } from '../service/client.ts'
 import { describeSpan, withSpan } from '../../base/trace.ts'
-import { batchOf, DoneScopes } from '../run/claim.ts'
+import { batchOf } from '../run/claim.ts'
 import { Uncommitted } from './commit/buffer.ts'
 import { commitResponses, writeResults } from './commit/commit.ts'
 import type { RecordCommit } from './commit/commit.ts'
@@ -19,6 +19,9 @@ import { logFailure, logFault } from './fetch/result.ts'
 import type { FetchedResult, FailedResult } from './fetch/result.ts'
 import { fetchScope } from './fetch/scope.ts'
 import { failedBy, isolateRecords, isScopeFault } from './isolate.ts'
+
+/** Scopes a batch can hold: the width of the bit strings in `sync.run_items`. */
+const BATCH_SCOPES = 256
 
 type BatchCall = Call & Required<Pick<Call, 'waitSignal' | 'priority'>>
 
@@ -46,12 +49,13 @@ export class ClaimedBatch {
   readonly #context: SyncContext
   readonly #claim: RuledClaim
   readonly #place: ReturnType<typeof batchOf>
-  readonly #done: DoneScopes
   readonly #record: BatchOptions['record']
   readonly #onError: BatchOptions['onError']
   readonly #fetching: Fetching
   readonly #uncommitted: Uncommitted
   readonly #oneAtATime = pLimit(1)
+  /** The committed scopes, as bits. */
+  #doneScopes: string
   #counted = noCallStats()
   /** Time spent on reading scopes that no commit has counted yet. */
   #databaseMs = 0
@@ -70,7 +74,7 @@ export class ClaimedBatch {
     this.#context = context
     this.#claim = claim
     this.#place = batchOf(claim)
-    this.#done = new DoneScopes(claim)
+    this.#doneScopes = claim.doneScopes ?? '0'.repeat(BATCH_SCOPES)
     this.#record = record
     this.#onError = onError
     // Not the whole context: each scope copies it.
@@ -88,7 +92,7 @@ export class ClaimedBatch {
     const { onlyScopes } = this.#claim
     const scopes = await readScopes(this.#context.database, batchKey, operation, onlyScopes)
     this.#databaseMs += performance.now() - startedMs
-    return scopes.filter(({ scopeNo }) => this.#done.isWanted(scopeNo))
+    return scopes.filter(({ scopeNo }) => this.#doneScopes[scopeNo] !== '1')
   }
 
   /**
@@ -251,13 +255,15 @@ export class ClaimedBatch {
     const counts = countsSince(this.#counted, stats, this.#databaseMs)
     const { database, observed, watch } = this.#context
     const committing = { ...this.#commitOptions(counts), record: this.#record, observed }
-    const doneScopes = this.#done.bitsWith(results.map(({ scope }) => scope.scopeNo))
+    const bits = [...this.#doneScopes]
+    for (const { scope } of results) bits[scope.scopeNo] = '1'
+    const doneScopes = bits.join('')
     await withSpan('commit', { 'collab_sync.scopes': results.length }, () =>
       commitResponses(database, committing, results, { doneScopes, isEnd }),
     )
     watch?.committed(this.#place.operation, counts)
     this.#databaseMs = 0
-    this.#done.committed(doneScopes)
+    this.#doneScopes = doneScopes
     this.#counted = stats
   }
 
