@@ -26,31 +26,22 @@ export async function fetchEach(
   const rules = await source.now()
   const fetching = { collabApi, database, maxIds, rules, call: { stats, signal: drained } }
   collabApi.startAfresh()
-  // Twice the limit, so that responses are processed while the next ones are fetched.
-  await inParallel(scopes, 2 * collabApi.concurrency().limit, async (place) => {
-    const { operation, scope } = place
-    const result = await fetchScope(fetching, operation, scope, limits).catch((error: unknown) => {
-      if (!(error instanceof CallError) || error.concernsEveryCall) throw error
-      return { outcome: 'failed' as const, scope, error }
-    })
-    await work(place, result, rules)
-  })
-  return stats
-}
-
-/**
- * Processes items as they arrive, at most `limit` at a time. After a failure, no further item is started.
- * @throws the first failure, after all started items have ended
- */
-async function inParallel<T>(
-  items: AsyncGenerator<T>,
-  limit: number,
-  work: (item: T) => Promise<void>,
-): Promise<void> {
   const worker = async () => {
     // A loop that fails ends the generator, and with it the loops of the other workers.
-    for await (const item of items) await work(item)
+    for await (const place of scopes) {
+      const { operation, scope } = place
+      const result = await fetchScope(fetching, operation, scope, limits).catch(
+        (error: unknown) => {
+          if (!(error instanceof CallError) || error.concernsEveryCall) throw error
+          return { outcome: 'failed' as const, scope, error }
+        },
+      )
+      await work(place, result, rules)
+    }
   }
-  const workers = Array.from({ length: limit }, worker)
+  // Twice the limit, so that responses are processed while the next ones are fetched.
+  const workers = Array.from({ length: 2 * collabApi.concurrency().limit }, worker)
+  // The first failure is thrown after all scopes that were begun have ended.
   await Promise.all(workers).finally(() => Promise.allSettled(workers))
+  return stats
 }
