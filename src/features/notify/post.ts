@@ -94,8 +94,11 @@ export async function postOnce(
     })
   }
   if (!response.ok) throw refusal(response, response.status, `HTTP ${response.status}`)
-  if (!isTeamsSuccess(text)) throw teamsRefusal(response, text)
-  return `HTTP ${response.status}`
+  // Incoming webhooks of Teams respond with `1`, workflows with an empty body. The HTTP status is 2xx for failures too.
+  if (/^1?$/.test(text.trim())) return `HTTP ${response.status}`
+  // Only the status is kept: the text may repeat the address.
+  const [problem, status] = /HTTP error (\d{3})/i.exec(text) ?? ['an unknown error']
+  throw refusal(response, Number(status), `HTTP ${response.status} with ${problem} in the body`)
 }
 
 /**
@@ -118,17 +121,6 @@ export function signatureHeaders(
 
 /** Opened when the first message is sent through a proxy. */
 let proxies: EnvHttpProxyAgent | undefined
-
-/** Incoming webhooks of Teams respond with `1`, workflows with an empty body. The HTTP status is 2xx for failures too. */
-function isTeamsSuccess(text: string): boolean {
-  return /^1?$/.test(text.trim())
-}
-
-function teamsRefusal(response: Response, text: string): PostError {
-  // Only the status is kept: the text may repeat the address.
-  const [problem, status] = /HTTP error (\d{3})/i.exec(text) ?? ['an unknown error']
-  return refusal(response, Number(status), `HTTP ${response.status} with ${problem} in the body`)
-}
 
 function refusal({ headers }: Response, status: number, problem: string): PostError {
   const waitS = Number(headers.get('retry-after') ?? 0)
