@@ -38,7 +38,10 @@ export function readResponse(
   target: CallTarget,
   knownDigest?: Buffer,
 ): ServiceResponse {
-  if (!isSuccessStatus(reply.httpStatus)) throw httpFailure(reply, target)
+  const { httpStatus } = reply
+  if (httpStatus >= 300 && httpStatus < 400)
+    throw unusable(reply, target, 'redirect', 'a redirect, which is never followed')
+  if (!isSuccessStatus(httpStatus)) throw errorBody(reply, target, errorOf(reply.body), null)
   if (reply.body.length === 0) throw unusable(reply, target, 'body_empty', 'the body is empty')
   const inAnyOrder = digestInAnyOrder(reply.body)
   let digest = shortDigest(inAnyOrder ?? hash('sha256', reply.body, 'binary'))
@@ -164,12 +167,6 @@ function decode(body: Buffer): string {
   const isSmall = body.length <= TRANSCODE_MAX_BYTES
   if (!isSmall || body[0] === BYTE_ORDER_MARK_START || !isUtf8(body)) return utf8.decode(body)
   return transcode(body, 'utf8', 'utf16le').toString('utf16le')
-}
-
-function httpFailure(reply: Reply, target: CallTarget): Error {
-  if (reply.httpStatus >= 300 && reply.httpStatus < 400)
-    return unusable(reply, target, 'redirect', 'a redirect, which is never followed')
-  return errorBody(reply, target, errorOf(reply.body), null)
 }
 
 /** The `error` member of a failure's body, which may be a proxy's HTML. */
