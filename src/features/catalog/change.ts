@@ -111,7 +111,6 @@ const LEVELS = [
   { member: 'organizationUserGroupId', key: 'userGroupKey', what: 'User group' },
 ] as const
 
-/** Looks up lines in the catalog. */
 async function findLines(on: On, lines: readonly CatalogLine[]) {
   const places = await catalog.findLines.all(on, {
     organizationIds: lines.map(({ organizationId }) => organizationId),

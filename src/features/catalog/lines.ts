@@ -5,8 +5,6 @@ import { faultOf } from '../../schemas/check.ts'
 /** A line, or a clause that says what is wrong with it. */
 export type ParsedLine = { line: CatalogLine } | { complaint: string }
 
-export type CatalogMember = keyof CatalogLine
-
 export function parseJsonLine(text: string): ParsedLine {
   let value: unknown
   try {
@@ -36,7 +34,7 @@ function parseLine(value: object): ParsedLine {
 }
 
 /** The catalog's name for a column in camel case, snake case or lower case (an unquoted name in PostgreSQL); null if unknown. */
-export function memberOfColumn(column: string): CatalogMember | null {
+export function memberOfColumn(column: string): keyof CatalogLine | null {
   const folded = column.trim().replaceAll('_', '').toLowerCase()
   return CATALOG_MEMBERS.find((member) => member.toLowerCase() === folded) ?? null
 }
