@@ -60,7 +60,7 @@ export async function requireTimeZone(
  * @returns what changed of what is stored of records
  * @throws UsageError where the budget cannot keep the promise
  */
-export async function setDefinitions(on: On, ours: Definitions): Promise<PrivacyChange[]> {
+export async function setDefinitions(on: On, ours: Definitions) {
   const { freshnessPromiseMs, commentWrittenMember = null, reportTimeZone = 'UTC' } = ours
   const { refreshBudget = null, changeTargetMs = CHANGE_TARGET_MS } = ours
   const { privacyEmail = 'keep', privacyRaw = 'keep', privacyExclude = null } = ours
@@ -91,11 +91,7 @@ export async function setDefinitions(on: On, ours: Definitions): Promise<Privacy
 }
 
 /** A setting that changed what is stored of records. */
-export interface PrivacyChange {
-  readonly setting: string
-  readonly before: string | null
-  readonly now: string | null
-}
+export type PrivacyChange = Awaited<ReturnType<typeof setDefinitions>>[number]
 
 /** About how many records the next run writes again because PRIVACY_EXCLUDE changed. */
 export async function estimateRewritten(on: On, { before, now }: PrivacyChange) {

@@ -1,28 +1,19 @@
-import type { Item } from '../../core/database/claims.ts'
 import { lock } from '../../core/database/locks.ts'
 import { transaction } from '../../core/database/pool.ts'
 import type { Client } from '../../core/database/pool.ts'
 import * as hints from '../../core/database/statements/hints.ts'
-import type { Hinted, HintScope } from '../../schemas/hint.ts'
+import type { HintScope } from '../../schemas/hint.ts'
 import { withSpan } from '../../base/trace.ts'
 import type { SyncContext } from '../../core/sync/context.ts'
 import { checkInCatalog, makeRun, nothingToDo } from '../../core/run/start.ts'
 
-export interface MadeHint {
-  readonly hinted: Hinted
-  /** To be enqueued. */
-  readonly items: readonly Item[]
-}
-
 /**
  * Has threads fetched that a caller reports as changed: by continuous refresh, or, if it is off, by a scoped run. Several hints
  * before the fetch starts cause one fetch.
+ * @returns `items`: to be enqueued
  * @throws UsageError that names what the catalog lacks, or if the document has no annotation
  */
-export async function hint(
-  { database }: Pick<SyncContext, 'database'>,
-  scope: HintScope,
-): Promise<MadeHint> {
+export async function hint({ database }: Pick<SyncContext, 'database'>, scope: HintScope) {
   return withSpan('hint', {}, () =>
     transaction(database, async (client) => {
       await checkInCatalog(client, scope)
@@ -32,14 +23,14 @@ export async function hint(
   )
 }
 
-async function noteThreads(client: Client, scope: HintScope): Promise<MadeHint> {
+async function noteThreads(client: Client, scope: HintScope) {
   const { annotations } = await hints.insert.one(client, idsOf(scope))
   if (annotations === 0) throw nothingToDo(scope)
   return { hinted: { runId: null, annotations }, items: [] }
 }
 
 /** Finds or creates a run that no worker has started. In a started run, the service may have responded before the change. */
-async function waitingRun(client: Client, hinted: HintScope): Promise<MadeHint> {
+async function waitingRun(client: Client, hinted: HintScope) {
   const scope = { ...hinted, operations: ['comments' as const] }
   const wanted = { ...idsOf(hinted), scope: JSON.stringify(scope) }
   const waiting = await hints.findRun.first(client, wanted)
