@@ -38,12 +38,8 @@ export async function openStore(
   }
   const embedded = settings.databaseUrl === undefined ? await openEmbedded(settings.home) : null
   const databaseUrl = settings.databaseUrl ?? (embedded?.url as string)
-  const database = openDatabase(databaseUrl, {
-    max: settings.databasePoolSize,
-    applicationName,
-    ...(signal && { signal }),
-    ...(waitMs !== undefined && { waitMs }),
-  })
+  const { databasePoolSize: max } = settings
+  const database = openDatabase(databaseUrl, { max, applicationName, signal, waitMs })
   const queueUrl = settings.queueDatabaseUrl ?? embedded?.urlOf('collab_sync_queue') ?? databaseUrl
   const queuePlace: QueuePlace =
     settings.redisUrl === undefined

@@ -42,7 +42,7 @@ export function openDatabase(
     min?: number
     applicationName?: string
     signal?: AbortSignal | undefined
-    waitMs?: number
+    waitMs?: number | undefined
     searchPath?: string
   } = {},
 ): Database {

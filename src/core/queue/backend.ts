@@ -96,10 +96,7 @@ export async function openBackend(
   }
 }
 
-function openQueueDatabase(
-  url: string,
-  options: { min?: number; max: number; signal?: AbortSignal | undefined },
-): Database {
+function openQueueDatabase(url: string, options: Parameters<typeof openDatabase>[1]): Database {
   return openDatabase(url, { ...options, applicationName: 'queue', searchPath: 'bullmq' })
 }
 
