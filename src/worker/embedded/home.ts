@@ -28,7 +28,9 @@ export type Home = ReturnType<typeof homeAt>
 export async function openHome(path: string): Promise<Home> {
   const requested = resolve(path)
   try {
-    await makeHome(requested)
+    const made = await mkdir(requested, { recursive: true, mode: 0o700 })
+    // Root's server runs as another user, who needs access to a directory below. Files stay private.
+    if (made !== undefined && process.getuid?.() === 0) await chmod(requested, 0o711)
     // The same for processes that use different links.
     const directory = await realpath(requested)
     await access(directory, constants.R_OK | constants.W_OK | constants.X_OK)
@@ -55,12 +57,6 @@ export function homeError(path: string, error: unknown): Error {
     `COLLAB_SYNC_HOME (${path}) is not a directory that this user can write (${code}): set it to one that is, or ${OWN_DATABASE}.`,
     { cause: error },
   )
-}
-
-async function makeHome(path: string): Promise<void> {
-  const made = await mkdir(path, { recursive: true, mode: 0o700 })
-  // Root's server runs as another user, who needs access to a directory below. Files stay private.
-  if (made !== undefined && process.getuid?.() === 0) await chmod(path, 0o711)
 }
 
 function homeAt(directory: string) {

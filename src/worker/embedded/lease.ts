@@ -46,7 +46,10 @@ export async function takeLease(
   }
 
   try {
-    await createMissingDatabases(client, databases)
+    const { rows } = await client.query<{ datname: string }>('select datname from pg_database')
+    for (const name of databases)
+      if (!rows.some(({ datname }) => datname === name))
+        await client.query(`create database ${pg.escapeIdentifier(name)}`)
   } catch (error) {
     await client.end()
     throw problemOf(cluster, error)
@@ -68,13 +71,6 @@ export async function countLeases(cluster: Cluster, port: number): Promise<numbe
   } finally {
     await client.end()
   }
-}
-
-async function createMissingDatabases(client: pg.Client, names: string[]): Promise<void> {
-  const { rows } = await client.query<{ datname: string }>('select datname from pg_database')
-  for (const name of names)
-    if (!rows.some(({ datname }) => datname === name))
-      await client.query(`create database ${pg.escapeIdentifier(name)}`)
 }
 
 async function connect(

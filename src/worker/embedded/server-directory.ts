@@ -32,9 +32,11 @@ export async function openServerDirectory(
     )
   try {
     const account = await accountForNewServer()
-    if (account === null || (await canTraverse(home.directory, account)))
-      return await makeInside(inside, account)
-    return await makeOutside(home, account, log)
+    if (account !== null && !(await canTraverse(home.directory, account)))
+      return await makeOutside(home, account, log)
+    await mkdir(inside, { mode: 0o700 })
+    if (account !== null) await chown(inside, account.uid, account.gid)
+    return inside
   } catch (error) {
     throw accountError(home, error)
   }
@@ -102,12 +104,6 @@ export async function restrictDataDirectory(
     `PostgreSQL does not start because other users have rights on ${directory} (mode 0${(mode & 0o777).toString(8)}), and they could not be removed (${refusal?.code ?? 'the file system keeps them'}): run chmod g-w,o-rwx ${directory}, or set COLLAB_SYNC_HOME to a directory on another file system.`,
     { cause: refusal },
   )
-}
-
-async function makeInside(directory: string, account: Account | null): Promise<string> {
-  await mkdir(directory, { mode: 0o700 })
-  if (account !== null) await chown(directory, account.uid, account.gid)
-  return directory
 }
 
 async function makeOutside(
