@@ -29,14 +29,21 @@ export async function openStore(
   },
 ) {
   const { applicationName, signal, waitMs, madeBy } = options
-  if (settings.databaseUrl === undefined && madeBy !== undefined) requireEmbedded(settings, madeBy)
+  const { home } = settings
+  // A command that only reads must not create 138 MB.
+  if (settings.databaseUrl === undefined && madeBy !== undefined && !hasEmbeddedPostgres(home))
+    throw new UsageError(
+      madeBy === 'demo'
+        ? `The demo has not run in ${home}. Run \`collab-sync demo\` first.`
+        : `There is no PostgreSQL yet. Set DATABASE_URL, or run \`collab-sync migrate\` to create an embedded one in ${home}.`,
+    )
   const say = options.say ?? ((line: string) => options.log.info(line))
   // Loaded only if DATABASE_URL is not set.
-  const openEmbedded = async (home: string) => {
+  const openEmbedded = async () => {
     const { openEmbeddedPostgres } = await import('./embedded/open-embedded-postgres.ts')
     return openEmbeddedPostgres({ home, log: say, signal })
   }
-  const embedded = settings.databaseUrl === undefined ? await openEmbedded(settings.home) : null
+  const embedded = settings.databaseUrl === undefined ? await openEmbedded() : null
   const databaseUrl = settings.databaseUrl ?? (embedded?.url as string)
   const { databasePoolSize: max } = settings
   const database = openDatabase(databaseUrl, { max, applicationName, signal, waitMs })
@@ -57,14 +64,4 @@ export async function openStore(
       await embedded?.close()
     },
   }
-}
-
-/** Prevents a command that only reads from creating 138 MB. @throws UsageError that names the command to run first */
-function requireEmbedded({ home }: Settings, madeBy: 'migrate' | 'demo'): void {
-  if (hasEmbeddedPostgres(home)) return
-  throw new UsageError(
-    madeBy === 'demo'
-      ? `The demo has not run in ${home}. Run \`collab-sync demo\` first.`
-      : `There is no PostgreSQL yet. Set DATABASE_URL, or run \`collab-sync migrate\` to create an embedded one in ${home}.`,
-  )
 }
