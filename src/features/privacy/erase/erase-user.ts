@@ -27,25 +27,17 @@ export type ErasureRequest = ({ readonly userId: string } | { readonly email: st
 
 type Erasing = RowOf<typeof erase.register>
 
-/** What an erasure did, with its proof. */
-export type ErasureDone = RowOf<typeof erase.finish> & {
-  /** The row of `sync.erasures`. */
-  readonly erasureId: number
-  /** Replaces the user id, or the address. */
-  readonly pseudonym: string
-  /** True if it continued an erasure that was interrupted. */
-  readonly isResumed: boolean
-}
-
 /**
  * Erases a person: removes name, e-mail addresses, words and additional fields from current tables, history, rejected
  * records and messages. A pseudonym replaces the id and the addresses, so that rows and counts stay. The erasure is
  * registered first: later claims redact their responses before anything is compared or stored, and responses in progress are
  * fetched again. Then stored rows are rewritten in small transactions, beside runs. An interrupted erasure continues when it
  * is repeated. A name alone in comments of other users stays: `mentionsLeft` counts these comments.
+ * @returns what it did, with its proof: `erasureId` is its row of `sync.erasures`, `pseudonym` replaces the user id or the
+ *   address, `isResumed` is true if it continued an erasure that was interrupted
  * @throws UsageError if no row contains the person, or the organization is not in the catalog
  */
-export async function eraseUser(database: Database, request: ErasureRequest): Promise<ErasureDone> {
+export async function eraseUser(database: Database, request: ErasureRequest) {
   const { organizationId } = request
   const organizations = await erase.organizations.all(database, { organizationId })
   const organizationKeys = organizations.map(({ organizationKey }) => organizationKey)
