@@ -111,10 +111,7 @@ export class SharedCollabSync {
   getRun = (runId: string): Promise<RunDetails | null> =>
     this.#on((parts) => readRunDetails(parts.database, runId))
   listRuns = (request?: z.input<typeof RunsRequestSchema>): Promise<Page<Run>> =>
-    this.#on(async (parts) => {
-      const { items, nextCursor } = await listings.listKeyedRuns(parts, request)
-      return { items: items.map(({ item }) => item), nextCursor }
-    })
+    this.#on((parts) => listings.listRuns(parts, request))
   /**
    * Yields the run now, then each time it has changed, its final state last. It waits up to 2 minutes for an unreachable PostgreSQL.
    * @throws UsageError if there is no such run; the reason of the signal

@@ -77,15 +77,16 @@ export async function catalogShow({
     const imports = await catalog.recentImports.all(database, { limit: IMPORTS_SHOWN })
     const lacking = await readPage(request, {
       name: 'lacking',
-      key: LackingKey,
+      key: z.tuple([z.int(), z.int()]),
       read: (after, limit) => {
         const [afterId, afterPosition] = after ?? [null, null]
         return catalog.listLacking.all(database, { afterId, afterPosition, limit })
       },
-      keyOf: ({ lackingId, position }): z.output<typeof LackingKey> => [lackingId, position],
+      keyOf: ({ lackingId, position }) => [lackingId, position],
+      itemOf: ({ lackingId: _id, position: _position, ...ids }) => ids,
     })
-    const items = lacking.items.map(({ lackingId: _id, position: _position, ...ids }) => ids)
-    if (json) return printJson({ ...size, imports, lacking: { ...lacking, items } })
+    const { items, nextCursor } = lacking
+    if (json) return printJson({ ...size, imports, lacking })
     if (size.active.organizations === 0)
       return print('The catalog is empty. Fill it with: collab-sync catalog import FILE.')
     print(table(sizeColumns(size), KINDS))
@@ -96,12 +97,11 @@ export async function catalogShow({
       print(
         [heading('The held import lacks'), ...items.map((ids) => `  ${scopePath(ids)}`)].join('\n'),
       )
-    if (lacking.nextCursor !== null) note(`Next page: --cursor ${lacking.nextCursor}`)
+    if (nextCursor !== null) note(`Next page: --cursor ${nextCursor}`)
   })
 }
 
 const IMPORTS_SHOWN = 5
-const LackingKey = z.tuple([z.int(), z.int()]).readonly()
 const CATALOG_SQL = { name: 'CATALOG_SQL', unit: 'row' } as const
 
 interface LoadOptions {
