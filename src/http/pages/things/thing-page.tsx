@@ -14,7 +14,15 @@ import { KIND_NAMES, ownId, parentOf, ThingRequestSchema } from '../../../schema
 import type { Thing, ThingAction, Words } from '../../../schemas/thing.ts'
 import { ANNOTATIONS_TOO } from '../actions/actions.ts'
 import { ProblemError } from '../../problem.ts'
-import { ActionButton, Badge, Card, ForOperators, HiddenFields, Time } from '../elements.tsx'
+import {
+  ActionButton,
+  Badge,
+  Card,
+  ForOperators,
+  HiddenFields,
+  Submit,
+  Time,
+} from '../elements.tsx'
 import { sendPage } from '../layout.tsx'
 import { READ, readFields } from '../page-context.ts'
 import type { PageContext } from '../page-context.ts'
@@ -184,9 +192,7 @@ function Holds({
             <label class="check">
               <input type="checkbox" name="sync" checked /> and sync it now
             </label>
-            <button class="button quiet" type="submit">
-              Add the {words}
-            </button>
+            <Submit words={`Add the ${words}`} />
           </form>
         ))}
       </ForOperators>
