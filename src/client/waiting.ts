@@ -36,29 +36,24 @@ export async function readHeld(
   return { ...counts, first: counts.listings > 0 ? await held.list.all(database, first) : [] }
 }
 
-/** Users that the response lacked, and users that it contained. */
-export type HeldUsers = Readonly<Record<'missing' | 'staying', ReturnType<typeof someUsers>>>
-
 /**
- * Reads the users of held listings.
+ * Adds the users of held listings: those that the response lacked, and those that it contained.
  * @param after the last users of the previous page
- * @returns by `heldId`
  */
-export async function readHeldUsers(
+export async function withHeldUsers<Listing extends { readonly heldId: number }>(
   database: Database,
-  heldIds: readonly number[],
+  listings: readonly Listing[],
   limit: number,
   after: { missing?: string | undefined; staying?: string | undefined } = {},
-): Promise<Map<number, HeldUsers>> {
+) {
   const { missing: afterMissing = null, staying: afterStaying = null } = after
+  const heldIds = listings.map(({ heldId }) => heldId)
   const rows = await pages.heldUsers.all(database, { heldIds, limit, afterMissing, afterStaying })
-  return new Map(
-    heldIds.map((heldId) => {
-      const ofListing = rows.filter((row) => row.heldId === heldId)
-      const missing = someUsers(ofListing.filter((row) => row.isMissing))
-      return [heldId, { missing, staying: someUsers(ofListing.filter((row) => !row.isMissing)) }]
-    }),
-  )
+  return listings.map((listing) => {
+    const ofListing = rows.filter(({ heldId }) => heldId === listing.heldId)
+    const missing = someUsers(ofListing.filter((row) => row.isMissing))
+    return { ...listing, missing, staying: someUsers(ofListing.filter((row) => !row.isMissing)) }
+  })
 }
 
 function someUsers(rows: readonly RowOf<typeof pages.heldUsers>[]) {
