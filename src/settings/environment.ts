@@ -4,7 +4,7 @@ import { UsageError } from '../base/errors.ts'
 import { decodeText } from '../base/secret-file.ts'
 import { parseEnvFile } from './env-file.ts'
 import { SETTING_LIST } from './table.ts'
-import type { Origin, Setting, SettingFault } from './setting.ts'
+import type { ConfiguredSetting, Setting, SettingFault } from './setting.ts'
 
 /** The environment, such as `process.env`. */
 export type Environment = Record<string, string | undefined>
@@ -13,7 +13,7 @@ export type Environment = Record<string, string | undefined>
 export interface Texts {
   /** Without empty ones. */
   readonly given: Environment
-  readonly originOf: (name: string) => Origin
+  readonly originOf: (name: string) => ConfiguredSetting['origin']
   /** Names whose value in `.env` does not apply, because the environment has an empty variable. */
   readonly hidden: ReadonlySet<string>
   /** Files, and lines of `.env`, that cannot be read. */
