@@ -37,7 +37,8 @@ export async function decide(
   const { catalog: importId, listing, organization, reason = null, dryRun, json } = options
   checkUse(state, run, options)
   return withTables({ name: state }, async ({ database }) => {
-    if (importId !== undefined) return decideCatalog(database, { importId, state, reason }, json)
+    if (importId !== undefined)
+      return decideCatalog(database, { importId, state, decidedBy: processUser(), reason }, json)
     const choice = {
       runId: run === undefined ? null : await findRun(database, run),
       heldId: listing ?? null,
@@ -110,13 +111,12 @@ function show(
 
 async function decideCatalog(
   database: Database,
-  { importId, state, reason }: Pick<ImportDecision, 'importId' | 'state' | 'reason'>,
+  decision: ImportDecision,
   json: boolean | undefined,
 ): Promise<void> {
-  const decision = { importId, state, decidedBy: processUser(), reason }
   const decided = await decideImport(database, decision)
   if (json) printJson(decided)
-  else if (state === 'accepted')
+  else if (decision.state === 'accepted')
     print(
       `The held import was accepted: ${counted(decided.deactivated, 'scope')} of the catalog ${decided.deactivated === 1 ? 'is' : 'are'} inactive now. The next import adds its new scopes.`,
     )
