@@ -1,19 +1,21 @@
 import * as z from 'zod'
 import { readChanges, readHeldBack } from '../features/export/changes.ts'
-import { pageFailures, pageRuns } from './run-reports.ts'
+import { readRuns } from './run-reports.ts'
 import * as actions from '../core/database/statements/actions.ts'
 import * as attention from '../core/database/statements/attention.ts'
 import * as catalog from '../core/database/statements/catalog.ts'
 import * as changes from '../core/database/statements/changes.ts'
+import * as failures from '../core/database/statements/failures.ts'
 import * as held from '../core/database/statements/held.ts'
 import * as organizations from '../core/database/statements/organizations.ts'
 import * as rejected from '../core/database/statements/rejected.ts'
+import * as runs from '../core/database/statements/runs.ts'
 import { ATTENTION_KINDS, AttentionRequestSchema, AttentionSchema } from '../schemas/attention.ts'
 import { CatalogRequestSchema } from '../schemas/catalog-line.ts'
 import { ChangeSchema, ChangesRequestSchema } from '../schemas/change.ts'
 import type { ChangesPage } from '../schemas/change.ts'
 import { checked, id, RunIdSchema } from '../schemas/check.ts'
-import { FailuresRequestSchema, RunsRequestSchema } from '../schemas/run.ts'
+import { FailureSchema, FailuresRequestSchema, RunsRequestSchema } from '../schemas/run.ts'
 import { RunChangesPageSchema, RunChangesRequestSchema } from '../schemas/run-change.ts'
 import type { RunChangesPage } from '../schemas/run-change.ts'
 import { MISSING_NAMED, RECORD_CHARACTERS } from '../schemas/waiting.ts'
@@ -30,11 +32,20 @@ const RowId = z.int().min(0)
 export const listRuns = listing(RunsRequestSchema, {
   name: 'runs',
   // The range that both a timestamp of PostgreSQL and a safe integer have.
-  key: z.tuple([z.int().min(0), RunIdSchema]).readonly(),
-  read: ({ database }, { status = null }, after, limit) =>
-    pageRuns(database, { status, after, limit }),
-  keyOf: ({ key }) => key,
-  itemOf: ({ item }) => item,
+  key: z.tuple([z.int().min(0), RunIdSchema]),
+  read: async ({ database }, { status = null }, after, limit) => {
+    const [beforeUs, beforeRunId] = after ?? [null, null]
+    const keys = await runs.page.all(database, { status, beforeUs, beforeRunId, limit })
+    const runIds = keys.map(({ runId }) => runId)
+    const reports = await readRuns(database, runIds, runIds.length)
+    const byId = new Map(reports.map((run) => [run.runId, run]))
+    return keys.flatMap(({ runId, requestedAtUs }) => {
+      const run = byId.get(runId)
+      return run === undefined ? [] : [{ requestedAtUs, run }]
+    })
+  },
+  keyOf: ({ requestedAtUs, run }) => [requestedAtUs, run.runId],
+  itemOf: ({ run }) => run,
 })
 
 export const listAttention = listing(AttentionRequestSchema, {
@@ -51,8 +62,10 @@ export const listAttention = listing(AttentionRequestSchema, {
 export const listFailures = listing(FailuresRequestSchema, {
   name: 'failures',
   key: RowId,
-  read: ({ database }, { runId = null, organizationId = null }, before, limit) =>
-    pageFailures(database, { runId, organizationId, before, limit }),
+  read: async ({ database }, { runId = null, organizationId = null }, before, limit) => {
+    const page = await failures.page.all(database, { runId, organizationId, before, limit })
+    return page.map((row) => ({ ...row, state: FailureSchema.shape.state.parse(row.state) }))
+  },
   keyOf: ({ failureId }) => failureId,
 })
 
@@ -174,7 +187,6 @@ interface Listing<Row, Key, Item, Given extends unknown[] = []> {
   itemOf?(row: Row): Item
 }
 
-/** A function that checks a request and reads the page. */
 function listing<S extends z.ZodType<PageRequest>, Row, Key extends ListingKey, Item = Row>(
   schema: S,
   { read, ...how }: Listing<Row, Key, Item, [On, z.output<S>]>,

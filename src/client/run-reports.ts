@@ -1,5 +1,5 @@
-import { FailureCauseSchema, FailureSchema, WaitSchema } from '../schemas/run.ts'
-import type { Failure, Run, RunDetails, RunStatus, Wait } from '../schemas/run.ts'
+import { FailureCauseSchema, WaitSchema } from '../schemas/run.ts'
+import type { Run, RunDetails, Wait } from '../schemas/run.ts'
 import { isRunId } from '../schemas/check.ts'
 import { RECORD_CHARACTERS } from '../schemas/waiting.ts'
 import { StoredScopeSchema } from '../schemas/scope.ts'
@@ -29,7 +29,7 @@ export async function readRunDetails(
     waiting: run.finishedAt === null ? await readWaits(database, runId) : [],
     failuresByCause: (await failures.byCause.all(database, { runId })).map((cause) => ({
       ...cause,
-      examples: ExamplesSchema.parse(cause.examples),
+      examples: FailureCauseSchema.shape.examples.parse(cause.examples),
     })),
     failuresByState: await failures.states.one(database, { runId }),
     resolvedBy: (await runs.resolvedBy.first(database, { runId }))?.runId ?? null,
@@ -66,19 +66,6 @@ export async function readRun(database: Database, runId: string): Promise<Run | 
   return run ?? null
 }
 
-const ExamplesSchema = FailureCauseSchema.shape.examples
-
-/** A page of failures, newest first. */
-export async function pageFailures(
-  database: Database,
-  of: Parameters<typeof failures.page.all>[1],
-): Promise<Failure[]> {
-  const page = await failures.page.all(database, of)
-  return page.map((row) => ({ ...row, state: StateSchema.parse(row.state) }))
-}
-
-const StateSchema = FailureSchema.shape.state
-
 /** Runs with these IDs, or all, newest first. */
 export async function readRuns(
   database: Database,
@@ -97,25 +84,6 @@ export async function readRuns(
 function durationOf({ startedAt, finishedAt, readAt }: RowOf<typeof runs.reports>): number {
   const end = finishedAt ?? readAt
   return end.getTime() - (startedAt ?? end).getTime()
-}
-
-/** Position of a run: when it was requested, in microseconds since 1970, and its ID. */
-export type RunKey = readonly [requestedAtUs: number, runId: string]
-
-/** A page of runs, newest first. */
-export async function pageRuns(
-  database: Database,
-  { status, after, limit }: { status: RunStatus | null; after: RunKey | null; limit: number },
-): Promise<{ key: RunKey; item: Run }[]> {
-  const [beforeUs, beforeRunId] = after ?? [null, null]
-  const keys = await runs.page.all(database, { status, beforeUs, beforeRunId, limit })
-  const runIds = keys.map(({ runId }) => runId)
-  const reports = await readRuns(database, runIds, runIds.length)
-  const byId = new Map(reports.map((report) => [report.runId, report]))
-  return keys.flatMap(({ runId, requestedAtUs }) => {
-    const item = byId.get(runId)
-    return item === undefined ? [] : [{ key: [requestedAtUs, runId], item }]
-  })
 }
 
 /** Minimum digits of the ID of a run. */
