@@ -27,6 +27,7 @@ import { sendPage } from '../layout.tsx'
 import { READ, readFields } from '../page-context.ts'
 import type { PageContext } from '../page-context.ts'
 import { Pager, Table } from '../tables.tsx'
+import type { PagerProps } from '../tables.tsx'
 import { Facts, Shown } from '../values.tsx'
 import { idFields, ThingLink, thingPath } from './thing-link.tsx'
 
@@ -153,13 +154,7 @@ const ADDED: Readonly<Partial<Record<Thing['kind'], Readonly<Record<string, stri
 }
 
 /** The contents of an object, and forms that add to them. */
-function Holds({
-  thing,
-  pager,
-}: {
-  thing: Thing
-  pager: Pick<Parameters<typeof Pager>[0], 'path' | 'query'>
-}) {
+function Holds({ thing, pager }: { thing: Thing; pager: Pick<PagerProps, 'path' | 'query'> }) {
   const { kind, ids, beneath } = thing
   const title = CONTENTS[kind]
   const added = Object.entries(ADDED[kind] ?? {})
