@@ -17,7 +17,6 @@ import {
 import type { Settings } from '../settings/table.ts'
 import type { Parts } from './parts.ts'
 
-/** Time limit of the queue. */
 const QUEUE_READ_MS = 1_000
 
 export type ScheduleParts = Omit<Parts, 'trigger'>

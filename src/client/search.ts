@@ -19,7 +19,6 @@ const SEARCH_MS = 400
 const IDS_MS = 2_000
 /** Connections that search for the complete ID of an annotation, which takes half a second for ten million. */
 const ANNOTATION_PARTS = 2
-/** The least time for everything else. */
 const REST_LEAST_MS = 50
 /** Searches with a longer time limit share these, so that connections are left for everything else. */
 const longSearches = pLimit(2)

@@ -134,7 +134,6 @@ function aboveOf(ids: ThingIds, names: Scope): Thing['above'] {
 
 type Why = Thing['why']
 
-/** The held or refused removal of a listing. */
 async function readRemoval(database: Database, { heldId }: Scope): Promise<Thing['removal']> {
   if (heldId === null) return null
   const any = { runId: null, organizationId: null, isRefused: null, after: null }

@@ -94,7 +94,6 @@ function readEnvFile(path: string, faults: SettingFault[]): Environment {
   }
 }
 
-/** The secrets from files in `NAME_FILE`. */
 function readSecretFiles(
   given: Environment,
   isRead: (setting: Setting) => boolean,

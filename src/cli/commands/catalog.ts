@@ -24,7 +24,6 @@ import { heading, note, print, printJson, progressNotes } from '../output.ts'
 import { table } from '../table.ts'
 import { withTables } from '../with-store.ts'
 
-/** The result of an import, and the size of the catalog afterwards. */
 type Imported = CatalogImport & { readonly isDryRun: boolean; readonly catalog: CatalogSize }
 
 export const KINDS: readonly (readonly [kind: CatalogKind, name: string])[] = [

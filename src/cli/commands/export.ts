@@ -60,7 +60,6 @@ export async function exportTable(table: string, options: ExportOptions): Promis
   })
 }
 
-/** How to export later changes. */
 function nextSteps({ nextSince, cursor }: Exported, { after, state }: ExportOptions): string[] {
   if (state !== undefined) return [`Later changes: repeat with --state ${state}`]
   if (after !== undefined) return [`Later changes: --after ${cursor}`]

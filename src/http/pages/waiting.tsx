@@ -180,7 +180,6 @@ function Organization({
   )
 }
 
-/** Buttons that decide several listings at once. */
 function Several({ counts, fields, of }: { counts: HeldCounts; fields: Fields; of: string }) {
   if (counts.listings < 2) return null
   return (

@@ -144,7 +144,6 @@ async function requireRun(runId: string, { collabSync }: PageContext): Promise<R
   return run
 }
 
-/** The IDs of a catalog entry. */
 const LineFields = z.object(CatalogLineSchema.shape)
 
 const flag = z.stringbool().optional()

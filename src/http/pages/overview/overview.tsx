@@ -91,7 +91,6 @@ function sinceFirstActivity(days: readonly RowOf<typeof pages.days>[]) {
   return days.slice(0, first + 1)
 }
 
-/** What became of the newest run of everything, by its status. */
 const OUTCOMES: Record<RunDetails['status'], string> = {
   queued: 'is waiting for a worker',
   running: 'is in progress',
@@ -168,7 +167,6 @@ function LastRun(read: Overview) {
   )
 }
 
-/** What is said of a night without a run, by its status. */
 const UNSTARTED: Readonly<Record<string, string>> = {
   missed: 'The last nightly run did not start',
   paused: 'The last nightly run did not start: the calls were paused',

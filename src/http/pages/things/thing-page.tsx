@@ -116,7 +116,6 @@ const BUTTONS: Readonly<Record<ThingAction, string>> = {
   remove: 'Remove from the catalog',
 }
 
-/** Why the object is here or gone, its last check, its facts, and its actions. */
 function Stored({ thing }: { thing: Thing }) {
   const { kind, ids } = thing
   const [reason, ...others] = reasonsOf(thing)
@@ -195,7 +194,6 @@ function Holds({ thing, pager }: { thing: Thing; pager: Pick<PagerProps, 'path' 
   )
 }
 
-/** The history of an object: each event with its time, run, user, scope and changed words. */
 function Timeline({ of }: { of: Thing }) {
   return (
     <ol class="timeline">
