@@ -223,8 +223,7 @@ export class SharedCollabSync {
   /** Finds runs and things by an ID, a part of one, a name or an address. */
   search = (request: z.input<typeof SearchRequestSchema>): Promise<SearchResult> =>
     this.#on((parts) => search(parts, request))
-  getSchedule = (): Promise<NightlySchedule> =>
-    this.#on((parts) => readSchedule(parts.database, parts.settings, parts.queue))
+  getSchedule = (): Promise<NightlySchedule> => this.#on((parts) => readSchedule(parts))
   /**
    * Sets the nightly schedule for all workers. It replaces SYNC_CRON and SYNC_TZ. Without `cron`, it keeps the current expression or
    * restores the one that was removed.

@@ -233,7 +233,7 @@ function describeCheck({ checkedAt, runId }: Scope): string {
 
 async function describeNext({ database, settings }: ThingParts, scope: Scope): Promise<string> {
   if (!scope.inCatalog) return 'Never: it is not in the catalog.'
-  const { next } = await readSchedule(database, settings)
+  const { next } = await readSchedule({ database, settings })
   const isRefreshed = settings.refreshBudget !== undefined
   if (next === null)
     return isRefreshed

@@ -133,7 +133,7 @@ async function readOverview(database: Database, settings: Settings, limit: numbe
       readAttention(database),
       observed.recent.all(database, { limit: MEMBER_CHANGES_SHOWN }),
       readFreshness(database),
-      readSchedule(database, settings),
+      readSchedule({ database, settings }),
       readPace(database),
     ])
   const readAt = new Date()
