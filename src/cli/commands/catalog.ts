@@ -24,8 +24,6 @@ import { heading, note, print, printJson, progressNotes } from '../output.ts'
 import { table } from '../table.ts'
 import { withTables } from '../with-store.ts'
 
-type Imported = CatalogImport & { readonly isDryRun: boolean; readonly catalog: CatalogSize }
-
 export const KINDS: readonly (readonly [kind: CatalogKind, name: string])[] = [
   ['organizations', 'organizations'],
   ['documents', 'documents'],
@@ -124,10 +122,13 @@ async function load(
   const done = await work({ acceptsAll: acceptAll, isDryRun: dryRun, onProgress, redaction })
   if (done.blanks !== null) note(describeBlanks(source, done.blanks))
   const size = await countCatalog(database)
-  const imported: Imported = { ...done, isDryRun: dryRun, catalog: size }
-  if (json) printJson(imported)
+  if (json) printJson({ ...done, isDryRun: dryRun, catalog: size })
   else {
-    if (done.held === null || dryRun) print(describeImport(source, imported))
+    if (done.held === null || dryRun) {
+      const now: Column<Kind> = ['now', ([kind]) => size.active[kind], 'number']
+      print(`${counted(done.lines, source.unit)} of ${source.name} read.\n`)
+      print(table([...changeColumns(done), now], KINDS))
+    }
     if (done.held !== null) print(describeHeld(source.name, done.held, dryRun))
     const after = dryRun
       ? 'Nothing was changed: --dry-run.'
@@ -187,12 +188,6 @@ export function changeColumns(changes: CatalogChanges): Columns<Kind> {
     ['', ([, name]) => name],
     ...HEADS.map((head): Column<Kind> => [head, ([kind]) => changes[kind][head], 'number']),
   ]
-}
-
-function describeImport(source: Pick<CatalogSource, 'name' | 'unit'>, done: Imported): string {
-  const now: Column<Kind> = ['now', ([kind]) => done.catalog.active[kind], 'number']
-  const read = `${counted(done.lines, source.unit)} of ${source.name} read.`
-  return `${read}\n\n${table([...changeColumns(done), now], KINDS)}`
 }
 
 function sizeColumns({ active, inactive }: CatalogSize): Columns<Kind> {

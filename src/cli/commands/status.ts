@@ -6,7 +6,6 @@ import { DEAD_AFTER_S } from '../../core/database/claims.ts'
 import { readPace } from '../../core/rate-limit/pace.ts'
 import type { Database } from '../../core/database/pool.ts'
 import { readRuns, readWaits } from '../../client/run-reports.ts'
-import type { RowOf } from '../../core/database/statement.ts'
 import * as observed from '../../core/database/statements/observed.ts'
 import * as workersOf from '../../core/database/statements/workers.ts'
 import { readAttention } from '../../client/waiting.ts'
@@ -45,8 +44,6 @@ import { leftAlone, printRun } from '../run-details.ts'
 import { refreshLines } from '../refresh-details.ts'
 import { findRun } from '../requested-scope.ts'
 import { withTables } from '../with-store.ts'
-
-type WorkerReport = RowOf<typeof workersOf.read>
 
 type Overview = Awaited<ReturnType<typeof readOverview>>
 
@@ -148,7 +145,7 @@ function describe(overview: Overview): string {
       ['catalog', describeFreshness(overview)],
       ['nightly', describeNightly(overview.schedule)],
       ['pace', pace.callsPerSecond === null ? null : `${pace.callsPerSecond} calls a second`],
-      ['workers', describeWorkers(overview.workers)],
+      ['workers', describeWorkers(overview)],
     ]),
     ...overview.waiting.map(({ sentence }) => `  ${sentence}`),
     ...(freshness.refresh === null ? [] : refreshLines(freshness.refresh)),
@@ -197,9 +194,13 @@ function describeNightly({ cron, next, timeZone }: NightlySchedule): string {
     : `next at ${time(next)} (${cron}, ${timeZone})`
 }
 
-function describeWorkers(workers: readonly WorkerReport[]): string {
+function describeWorkers({ workers }: Overview): string {
   const alive = workers.filter((worker) => worker.alive)
-  const frozen = workers.filter((worker) => worker.holdsTransaction).map(describeFrozen)
+  const frozen = workers
+    .filter((worker) => worker.holdsTransaction)
+    .map(({ workerId }) =>
+      paint.yellow(`${workerId} has no heartbeat and an open transaction: resume or end it`),
+    )
   if (alive.length === 0) return ['none running', ...frozen].join('; ')
   const inFlight = alive.reduce((sum, worker) => sum + worker.callsInFlight, 0)
   const limit = alive.reduce((sum, worker) => sum + worker.callsLimit, 0)
@@ -208,8 +209,4 @@ function describeWorkers(workers: readonly WorkerReport[]): string {
     latencies.length === 0 ? '' : `, ${duration(Math.max(...latencies))} per call at the slowest`
   const living = `${count(alive.length)} running: ${counted(inFlight, 'call')} in flight of at most ${count(limit)}${latency}`
   return [living, ...frozen].join('; ')
-}
-
-function describeFrozen({ workerId }: WorkerReport): string {
-  return paint.yellow(`${workerId} has no heartbeat and an open transaction: resume or end it`)
 }
