@@ -75,7 +75,7 @@ export class SharedCollabSync {
    */
   startRun = (request: z.input<typeof RunRequestSchema> = {}): Promise<RequestedRun> =>
     this.#on(async (parts) => {
-      const { scope = {}, add, failing, idempotencyKey } = checked(RunRequestSchema, request, '')
+      const { scope = {}, add, failing, idempotencyKey } = checked(RunRequestSchema, request)
       if (add) await addScope(parts.database, scope, parts.by)
       return startOnce(parts, { scope, failing }, parts.trigger, idempotencyKey)
     })
@@ -89,7 +89,7 @@ export class SharedCollabSync {
     request: z.input<typeof RetryRequestSchema> = {},
   ): Promise<RequestedRun> =>
     this.#on(async (parts) => {
-      const { idempotencyKey } = checked(RetryRequestSchema, request, '')
+      const { idempotencyKey } = checked(RetryRequestSchema, request)
       const failed = await failedOf(parts.database, runId)
       return startOnce(parts, failed, `${parts.trigger}-retry:${runId}`, idempotencyKey)
     })
@@ -163,7 +163,7 @@ export class SharedCollabSync {
     options: z.input<typeof AcceptHeldSchema> = {},
   ): Promise<AcceptedHeld> =>
     this.#on(async (parts) => {
-      const choice = { heldId, ...checked(AcceptHeldSchema, options, '') }
+      const choice = { heldId, ...checked(AcceptHeldSchema, options) }
       const { runId, people } = await decide(parts, choice, 'accepted')
       return { runId, accepted: 1, removed: people }
     })
@@ -173,7 +173,7 @@ export class SharedCollabSync {
    */
   refuseHeld = (heldId: number, options: z.input<typeof RefuseHeldSchema>): Promise<RefusedHeld> =>
     this.#on(async (parts) => {
-      const choice = { heldId, ...checked(RefuseHeldSchema, options, '') }
+      const choice = { heldId, ...checked(RefuseHeldSchema, options) }
       const { runId, people } = await decide(parts, choice, 'refused')
       return { runId, refused: 1, kept: people }
     })
@@ -195,7 +195,7 @@ export class SharedCollabSync {
    */
   addToCatalog = (request: z.input<typeof NewLinesSchema>): Promise<CatalogChanges> =>
     this.#on(async ({ database, by: requestedBy }) => {
-      const { lines, add } = checked(NewLinesSchema, request, '')
+      const { lines, add } = checked(NewLinesSchema, request)
       const by = { source: 'catalog add', requestedBy }
       return addToCatalog(database, lines, { ...by, add, redaction: readNameRedaction })
     })
@@ -205,7 +205,7 @@ export class SharedCollabSync {
    */
   removeFromCatalog = (request: z.input<typeof OldLinesSchema>): Promise<CatalogChanges> =>
     this.#on(async ({ database, by: requestedBy }) => {
-      const { lines } = checked(OldLinesSchema, request, '')
+      const { lines } = checked(OldLinesSchema, request)
       return removeFromCatalog(database, lines, { source: 'catalog remove', requestedBy })
     })
   /**

@@ -128,7 +128,7 @@ export async function listChanges(
   parts: On,
   request: z.input<typeof ChangesRequestSchema> = {},
 ): Promise<ChangesPage> {
-  const given = checked(ChangesRequestSchema, request, '')
+  const given = checked(ChangesRequestSchema, request)
   const { cursor: after = null, limit: max = LIMIT_DEFAULT } = given
   const page = await readChanges(parts.database, { after, max, objects: null })
   const items = page.changes.map(({ key, row, runId, person, ...change }) =>
@@ -150,7 +150,7 @@ export async function listRunChanges(
   { database }: On,
   request: z.input<typeof RunChangesRequestSchema>,
 ): Promise<RunChangesPage | null> {
-  const given = checked(RunChangesRequestSchema, request, '')
+  const given = checked(RunChangesRequestSchema, request)
   const { runId, object, change = null } = given
   const counts = await changes.countOfRun.all(database, { runId, objects: RECORD_OBJECTS })
   const [run] = counts
@@ -192,7 +192,7 @@ function listing<S extends z.ZodType<PageRequest>, Row, Key extends ListingKey, 
   { read, ...how }: Listing<Row, Key, Item, [On, z.output<S>]>,
 ): (parts: On, request?: z.input<S>) => Promise<Page<Item>> {
   return async (parts, request) => {
-    const given = checked(schema, request ?? {}, '')
+    const given = checked(schema, request ?? {})
     return readPage(given, { ...how, read: (after, max) => read(parts, given, after, max) })
   }
 }

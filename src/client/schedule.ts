@@ -27,7 +27,7 @@ export async function setSchedule(
   parts: ScheduleParts,
   given: NewSchedule,
 ): Promise<NightlySchedule> {
-  const { cron, timeZone } = checked(NewScheduleSchema, given, '')
+  const { cron, timeZone } = checked(NewScheduleSchema, given)
   return changeSchedule(parts, { cron, timeZone, isRemoved: false })
 }
 

@@ -32,7 +32,7 @@ export async function search(
   { database, settings: { privacyEmail: emails } }: Pick<Parts, 'database' | 'settings'>,
   request: z.input<typeof SearchRequestSchema>,
 ): Promise<SearchResult> {
-  const { q, seconds } = checked(SearchRequestSchema, request, '')
+  const { q, seconds } = checked(SearchRequestSchema, request)
   const text = q.trim()
   const runIds = (await findRunIds(database, text)) ?? []
   const items: Found[] = runIds.map((runId) => {

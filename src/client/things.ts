@@ -29,7 +29,7 @@ const LIMIT_DEFAULT = 20
 /** Reads what is stored about a thing; null if nothing is. @throws UsageError for IDs that name no thing */
 export async function getThing(parts: ThingParts, given: ThingRequest): Promise<Thing | null> {
   const { database } = parts
-  const request = checked(ThingRequestSchema, given, '')
+  const request = checked(ThingRequestSchema, given)
   const kind = kindOf(request)
   if (kind === null) throw new Error('The schema refuses these ids.')
   // A user is checked by the listing of users alone.

@@ -77,12 +77,8 @@ export async function resolveRejected(
 ): Promise<number> {
   const ids = 'ids' in choice ? [...new Set(choice.ids)] : null
   const meant = { rejectedIds: ids, runId: 'runId' in choice ? choice.runId : null }
-  if (reason !== null)
-    checked(
-      SetAsideBySchema,
-      { by, reason, rejectedRecordIds: ids ?? undefined, runId: meant.runId ?? undefined },
-      '',
-    )
+  const given = { rejectedRecordIds: ids ?? undefined, runId: meant.runId ?? undefined }
+  if (reason !== null) checked(SetAsideBySchema, { by, reason, ...given })
   return transaction(database, async (client) => {
     const { found, changed } = await (reason === null
       ? rejected.restore.one(client, meant)
