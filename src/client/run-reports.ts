@@ -5,7 +5,6 @@ import { RECORD_CHARACTERS } from '../schemas/waiting.ts'
 import { StoredScopeSchema } from '../schemas/scope.ts'
 import { DEAD_AFTER_S } from '../core/database/claims.ts'
 import type { Database } from '../core/database/pool.ts'
-import type { RowOf } from '../core/database/statement.ts'
 import * as actions from '../core/database/statements/actions.ts'
 import * as failures from '../core/database/statements/failures.ts'
 import * as rejected from '../core/database/statements/rejected.ts'
@@ -73,17 +72,12 @@ export async function readRuns(
   limit: number,
 ): Promise<Run[]> {
   const rows = await runs.reports.all(database, { runIds, limit, deadAfterS: DEAD_AFTER_S })
-  return rows.map((row) => ({
-    ...row,
-    scope: StoredScopeSchema.parse(row.scope),
-    durationMs: durationOf(row),
-  }))
-}
-
-/** In milliseconds; 0 before its start. */
-function durationOf({ startedAt, finishedAt, readAt }: RowOf<typeof runs.reports>): number {
-  const end = finishedAt ?? readAt
-  return end.getTime() - (startedAt ?? end).getTime()
+  return rows.map((row) => {
+    const end = row.finishedAt ?? row.readAt
+    // 0 before its start.
+    const durationMs = end.getTime() - (row.startedAt ?? end).getTime()
+    return { ...row, scope: StoredScopeSchema.parse(row.scope), durationMs }
+  })
 }
 
 /** Minimum digits of the ID of a run. */

@@ -6,7 +6,7 @@ import type { CatalogSource } from '../../features/catalog/lines.ts'
 import { refreshCatalog } from '../../features/catalog/refresh.ts'
 import { readNameRedaction } from '../../features/privacy/rules.ts'
 import { countCatalog } from '../../features/catalog/catalog-change.ts'
-import type { CatalogKind, CatalogSize } from '../../features/catalog/catalog-change.ts'
+import type { CatalogKind } from '../../features/catalog/catalog-change.ts'
 import type { HeldImport } from '../../features/catalog/held-import.ts'
 import type { RowOf } from '../../core/database/statement.ts'
 import * as catalog from '../../core/database/statements/catalog.ts'
@@ -86,7 +86,12 @@ export async function catalogShow({
     if (json) return printJson({ ...size, imports, lacking })
     if (size.active.organizations === 0)
       return print('The catalog is empty. Fill it with: collab-sync catalog import FILE.')
-    print(table(sizeColumns(size), KINDS))
+    const columns: Columns<Kind> = [
+      ['catalog', ([, name]) => name],
+      ['active', ([kind]) => size.active[kind], 'number'],
+      ['inactive', ([kind]) => size.inactive[kind], 'number'],
+    ]
+    print(table(columns, KINDS))
     const fullRun = await describeFullRun(database, settings)
     if (fullRun !== null) print(`\n${fullRun}`)
     if (imports.length > 0) print(`${heading('Imports')}\n${table(IMPORT_COLUMNS, imports)}`)
@@ -187,13 +192,5 @@ export function changeColumns(changes: CatalogChanges): Columns<Kind> {
   return [
     ['', ([, name]) => name],
     ...HEADS.map((head): Column<Kind> => [head, ([kind]) => changes[kind][head], 'number']),
-  ]
-}
-
-function sizeColumns({ active, inactive }: CatalogSize): Columns<Kind> {
-  return [
-    ['catalog', ([, name]) => name],
-    ['active', ([kind]) => active[kind], 'number'],
-    ['inactive', ([kind]) => inactive[kind], 'number'],
   ]
 }

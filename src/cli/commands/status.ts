@@ -25,7 +25,6 @@ import {
   SETTING_COLUMNS,
   sharedSettingsOf,
 } from '../../schemas/process.ts'
-import type { NightlySchedule } from '../../schemas/schedule.ts'
 import { UsageError } from '../../base/errors.ts'
 import {
   count,
@@ -139,11 +138,15 @@ async function readOverview(database: Database, settings: Settings, limit: numbe
 
 function describe(overview: Overview): string {
   const { attention, freshness, memberChanges, pace, runs } = overview
+  const { cron, next, timeZone } = overview.schedule
   const leftRuns = runs.filter(({ workersGone }) => workersGone)
   return [
     facts([
       ['catalog', describeFreshness(overview)],
-      ['nightly', describeNightly(overview.schedule)],
+      [
+        'nightly',
+        next === null ? 'none scheduled' : `next at ${time(next)} (${cron}, ${timeZone})`,
+      ],
       ['pace', pace.callsPerSecond === null ? null : `${pace.callsPerSecond} calls a second`],
       ['workers', describeWorkers(overview)],
     ]),
@@ -186,12 +189,6 @@ function describeFreshness({ freshness, readAt }: Overview): string {
       ? 'none checked yet'
       : `checked within the last ${duration(readAt.getTime() - oldestCheck.getTime())}`
   return [size, age, ...parts].join(', ')
-}
-
-function describeNightly({ cron, next, timeZone }: NightlySchedule): string {
-  return cron === null || next === null
-    ? 'none scheduled'
-    : `next at ${time(next)} (${cron}, ${timeZone})`
 }
 
 function describeWorkers({ workers }: Overview): string {
