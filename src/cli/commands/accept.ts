@@ -19,6 +19,8 @@ const REASON_MAX = 1000
 const LISTINGS_SHOWN = 50
 const USERS_NAMED = 10
 
+type Decision = ImportDecision['state']
+
 interface DecideOptions {
   readonly catalog?: number
   readonly listing?: number
@@ -30,7 +32,7 @@ interface DecideOptions {
 
 /** `collab-sync accept` and `refuse`: decides held listings, by listing, run or organization, or with `--catalog` a held import. */
 export async function decide(
-  state: ImportDecision['state'],
+  state: Decision,
   run: string | undefined,
   options: DecideOptions,
 ): Promise<number> {
@@ -75,7 +77,7 @@ export async function decide(
 }
 
 function checkUse(
-  state: ImportDecision['state'],
+  state: Decision,
   run: string | undefined,
   { catalog, listing, organization, reason = '', dryRun = false }: DecideOptions,
 ): void {
@@ -92,11 +94,7 @@ function checkUse(
     throw new UsageError('--reason is missing: it documents the decision.')
 }
 
-function show(
-  held: readonly HeldListing[],
-  state: ImportDecision['state'],
-  isDryRun = false,
-): void {
+function show(held: readonly HeldListing[], state: Decision, isDryRun = false): void {
   const say = isDryRun ? print : note
   const verb = state === 'accepted' ? 'remove' : 'keep'
   say(table(HELD_COLUMNS, held))
