@@ -1,16 +1,17 @@
 import { FailureCauseSchema, WaitSchema } from '../schemas/run.ts'
 import type { Run, RunDetails, Wait } from '../schemas/run.ts'
 import { isRunId } from '../schemas/check.ts'
-import { RECORD_CHARACTERS } from '../schemas/waiting.ts'
+import { MISSING_NAMED, RECORD_CHARACTERS } from '../schemas/waiting.ts'
+import type { Held } from '../schemas/waiting.ts'
 import { StoredScopeSchema } from '../schemas/scope.ts'
 import { DEAD_AFTER_S } from '../core/database/claims.ts'
 import type { Database } from '../core/database/pool.ts'
 import * as actions from '../core/database/statements/actions.ts'
 import * as failures from '../core/database/statements/failures.ts'
+import * as holds from '../core/database/statements/held.ts'
 import * as rejected from '../core/database/statements/rejected.ts'
 import * as runs from '../core/database/statements/runs.ts'
 import * as workers from '../core/database/statements/workers.ts'
-import { readHeld } from './waiting.ts'
 
 /** Maximum number of held listings, rejected records, actions and retries. */
 const SHOWN = 10
@@ -22,7 +23,9 @@ export async function readRunDetails(
 ): Promise<RunDetails | null> {
   const run = await readRun(database, runId)
   if (run === null) return null
-  const held = await readHeld(database, runId, SHOWN, false)
+  const held = await readHeld(database, runId, false)
+  const newest = { runId, before: null, limit: SHOWN }
+  const rejections = { ...newest, isSetAside: null, mostCharacters: RECORD_CHARACTERS }
   return {
     ...run,
     waiting: run.finishedAt === null ? await readWaits(database, runId) : [],
@@ -35,21 +38,20 @@ export async function readRunDetails(
     retriedBy: (await runs.retries.all(database, { runId, limit: SHOWN })).map(
       (each) => each.runId,
     ),
-    actions: await actions.list.all(database, { runId, before: null, limit: SHOWN }),
+    actions: await actions.list.all(database, newest),
     held,
     heldWaiting: held.listings,
-    refused: await readHeld(database, runId, SHOWN, true),
-    rejectedRecords:
-      run.rejected > 0
-        ? await rejected.list.all(database, {
-            runId,
-            isSetAside: null,
-            before: null,
-            limit: SHOWN,
-            mostCharacters: RECORD_CHARACTERS,
-          })
-        : [],
+    refused: await readHeld(database, runId, true),
+    rejectedRecords: run.rejected > 0 ? await rejected.list.all(database, rejections) : [],
   }
+}
+
+/** Listings that a run held, pending approval or refused: their numbers, and some of them, oldest first. */
+async function readHeld(database: Database, runId: string, isRefused: boolean): Promise<Held> {
+  const of = { runId, heldId: null, organizationId: null, isRefused }
+  const counts = await holds.count.one(database, of)
+  const first = { ...of, after: null, limit: SHOWN, mostUsers: MISSING_NAMED }
+  return { ...counts, first: counts.listings > 0 ? await holds.list.all(database, first) : [] }
 }
 
 /** What live workers wait for, longest first. With a run, only workers that execute it or cannot take its jobs. */

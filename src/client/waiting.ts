@@ -2,15 +2,14 @@ import type * as z from 'zod'
 import { AttentionByKindSchema } from '../schemas/attention.ts'
 import type { AttentionByKind } from '../schemas/attention.ts'
 import { checked } from '../schemas/check.ts'
-import { HeldIdSchema, MISSING_NAMED, SetAsideBySchema } from '../schemas/waiting.ts'
-import type { AcceptHeldSchema, Held, RejectedChoice } from '../schemas/waiting.ts'
+import { HeldIdSchema, SetAsideBySchema } from '../schemas/waiting.ts'
+import type { AcceptHeldSchema, RejectedChoice } from '../schemas/waiting.ts'
 import { UsageError } from '../base/errors.ts'
 import { noteAction } from '../core/database/actions.ts'
 import { transaction } from '../core/database/pool.ts'
 import type { Database } from '../core/database/pool.ts'
 import type { RowOf } from '../core/database/statement.ts'
 import * as attention from '../core/database/statements/attention.ts'
-import * as held from '../core/database/statements/held.ts'
 import * as pages from '../core/database/statements/pages.ts'
 import * as rejected from '../core/database/statements/rejected.ts'
 import { decideHeld } from '../core/sync/held.ts'
@@ -21,19 +20,6 @@ import type { Parts } from './parts.ts'
 export async function readAttention(database: Database): Promise<AttentionByKind[]> {
   const rows = await attention.byKind.all(database)
   return rows.map((row) => AttentionByKindSchema.parse(row))
-}
-
-/** Listings that a run held, pending approval or refused: their numbers, and up to `limit` of them, oldest first. */
-export async function readHeld(
-  database: Database,
-  runId: string,
-  limit: number,
-  isRefused: boolean,
-): Promise<Held> {
-  const of = { runId, heldId: null, organizationId: null, isRefused }
-  const counts = await held.count.one(database, of)
-  const first = { ...of, after: null, limit, mostUsers: MISSING_NAMED }
-  return { ...counts, first: counts.listings > 0 ? await held.list.all(database, first) : [] }
 }
 
 /**
