@@ -46,13 +46,8 @@ export async function decide(
       heldId: listing ?? null,
       organizationId: organization ?? null,
     } satisfies HeldChoice
-    const held = await holds.list.all(database, {
-      ...choice,
-      after: null,
-      limit: LISTINGS_SHOWN,
-      mostUsers: USERS_NAMED,
-      isRefused: false,
-    })
+    const shown = { after: null, limit: LISTINGS_SHOWN, mostUsers: USERS_NAMED, isRefused: false }
+    const held = await holds.list.all(database, { ...choice, ...shown })
     if (dryRun && json) printJson(held)
     else if (held.length > 0) {
       ;(dryRun ? print : note)(describeHeld(await countHeld({ database }, choice)))
