@@ -53,7 +53,8 @@ export function heldListing(heldId: number) {
 /** `/held`: held removals by organization, and rejected records. `/held/ID`: the users who would leave a listing, and those who stay. */
 export function heldRoutes(app: FastifyInstance, { collabSync, database }: PageContext): void {
   app.get('/held', READ, async (request, reply) => {
-    const { run, organization, cursor, rejectedCursor } = readFields(Query, request.query)
+    const query = readFields(Query, request.query)
+    const { run, organization, cursor, rejectedCursor } = query
     const found = await held.byOrganization.all(database, {
       heldId: null,
       runId: run ?? null,
@@ -70,13 +71,8 @@ export function heldRoutes(app: FastifyInstance, { collabSync, database }: PageC
       withHeldUsers(database, shown, USERS_SHOWN),
       Promise.all(organizationIds.map(countOf)),
       run === undefined ? null : countOf(null),
-      collabSync.listRejectedRecords({
-        runId: run,
-        limit: RECORDS_A_PAGE,
-        cursor: rejectedCursor,
-      }),
+      collabSync.listRejectedRecords({ runId: run, limit: RECORDS_A_PAGE, cursor: rejectedCursor }),
     ])
-    const query = { run, organization, cursor, rejectedCursor }
     const last = found.length > LISTINGS_A_PAGE ? shown.at(-1)?.heldId : undefined
     return sendPage(
       reply,
