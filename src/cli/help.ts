@@ -1,4 +1,3 @@
-/** What `--help` says of a command. */
 interface CommandHelp {
   /** For the list of commands; the text if omitted. */
   readonly summary?: string

@@ -6,6 +6,35 @@ import { addScopeOptions, wholeNumber } from './scope-options.ts'
 
 /** Adds the commands for operators. */
 export function addOperatorCommands(program: Command, actionOf: ActionOf): void {
+  const schedule = define(program, 'schedule')
+  define(schedule, 'show', true).action(
+    actionOf(async () => (await import('./commands/schedule.ts')).scheduleShow),
+  )
+  define(schedule, 'set')
+    .argument(
+      '[pattern...]',
+      'a cron pattern of five fields (minute, hour, day, month, weekday), or six with seconds first, in quotes (default: the current one, or the one that was removed)',
+    )
+    .option('--tz <zone>', 'IANA time zone of the fields (default: the current one)')
+    .action(actionOf(async () => (await import('./commands/schedule.ts')).scheduleSet))
+  define(schedule, 'remove').action(
+    actionOf(async () => (await import('./commands/schedule.ts')).scheduleRemove),
+  )
+
+  define(program, 'pace')
+    .argument('<calls>', 'calls a second of all processes together, or none to remove the pace')
+    .action(actionOf(async () => (await import('./commands/pace.ts')).pace))
+  define(program, 'pause')
+    .addOption(
+      new Option('--for <time>', 'length of the pause, such as 2h or 90m').conflicts('until'),
+    )
+    .option('--until <time>', 'end of the pause, such as 2026-01-31T10:00:00Z')
+    .option('--reason <text>', 'the reason; shown and stored with the pause')
+    .action(actionOf(async () => (await import('./commands/pace.ts')).pause))
+  define(program, 'resume').action(
+    actionOf(async () => (await import('./commands/pace.ts')).resume),
+  )
+
   define(program, 'status')
     .argument('[run]', RUN_ID)
     .option('--failures', 'list the scopes that failed in the run')
@@ -101,39 +130,4 @@ export function addOperatorCommands(program: Command, actionOf: ActionOf): void 
     )
     .option('--json', 'the same as --format json')
     .action(actionOf(async () => (await import('./commands/dictionary.ts')).dictionary))
-}
-
-/** Adds the commands of the rate of calls. */
-export function addPaceCommands(program: Command, actionOf: ActionOf): void {
-  define(program, 'pace')
-    .argument('<calls>', 'calls a second of all processes together, or none to remove the pace')
-    .action(actionOf(async () => (await import('./commands/pace.ts')).pace))
-  define(program, 'pause')
-    .addOption(
-      new Option('--for <time>', 'length of the pause, such as 2h or 90m').conflicts('until'),
-    )
-    .option('--until <time>', 'end of the pause, such as 2026-01-31T10:00:00Z')
-    .option('--reason <text>', 'the reason; shown and stored with the pause')
-    .action(actionOf(async () => (await import('./commands/pace.ts')).pause))
-  define(program, 'resume').action(
-    actionOf(async () => (await import('./commands/pace.ts')).resume),
-  )
-}
-
-/** Adds the commands of the nightly schedule. */
-export function addScheduleCommand(program: Command, actionOf: ActionOf): void {
-  const schedule = define(program, 'schedule')
-  define(schedule, 'show', true).action(
-    actionOf(async () => (await import('./commands/schedule.ts')).scheduleShow),
-  )
-  define(schedule, 'set')
-    .argument(
-      '[pattern...]',
-      'a cron pattern of five fields (minute, hour, day, month, weekday), or six with seconds first, in quotes (default: the current one, or the one that was removed)',
-    )
-    .option('--tz <zone>', 'IANA time zone of the fields (default: the current one)')
-    .action(actionOf(async () => (await import('./commands/schedule.ts')).scheduleSet))
-  define(schedule, 'remove').action(
-    actionOf(async () => (await import('./commands/schedule.ts')).scheduleRemove),
-  )
 }

@@ -5,7 +5,7 @@ import { addDataCommands } from './data-commands.ts'
 import { DEMO_OPTION, define } from './define.ts'
 import type { ActionOf } from './define.ts'
 import { PROGRAM, PROGRAM_AFTER } from './help.ts'
-import { addOperatorCommands, addPaceCommands, addScheduleCommand } from './operator-commands.ts'
+import { addOperatorCommands } from './operator-commands.ts'
 import { UsageError } from '../base/errors.ts'
 import { describeBuild } from '../base/version.ts'
 import { ADD_OPTION, addRequestOptions, collect } from './scope-options.ts'
@@ -36,7 +36,10 @@ export function createProgram(onExitCode: (code: number) => void): Command {
   addRunCommands(program, actionOf)
   addOperatorCommands(program, actionOf)
   addDataCommands(program, actionOf)
-  addSetUpCommands(program, actionOf)
+  define(program, 'demo').action(actionOf(async () => (await import('./commands/demo.ts')).demo))
+  define(program, 'migrate').action(
+    actionOf(async () => (await import('./commands/migrate.ts')).migrate),
+  )
   addCatalogCommands(program, actionOf)
   addJsonOption(program)
   return program
@@ -97,15 +100,4 @@ function addRunCommands(program: Command, actionOf: ActionOf): void {
   define(program, 'serve')
     .option(...DEMO_OPTION)
     .action(actionOf(async () => (await import('./commands/serve.ts')).serve))
-
-  addScheduleCommand(program, actionOf)
-  addPaceCommands(program, actionOf)
-}
-
-function addSetUpCommands(program: Command, actionOf: ActionOf): void {
-  define(program, 'demo').action(actionOf(async () => (await import('./commands/demo.ts')).demo))
-
-  define(program, 'migrate').action(
-    actionOf(async () => (await import('./commands/migrate.ts')).migrate),
-  )
 }

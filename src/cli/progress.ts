@@ -90,7 +90,6 @@ function lineView(): View {
 /** A batch commits about once a second: an earlier rate would be inaccurate. */
 const RATE_AFTER_MS = 2_000
 
-/** The progress so far, the average rate, and the time left at that rate. */
 function inWords(run: Run, waits: readonly Wait[]): string {
   const [done, all] = [scopesDone(run), scopesInAll(run)]
   const hasRate = run.durationMs > RATE_AFTER_MS && done > 0

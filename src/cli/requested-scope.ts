@@ -25,7 +25,7 @@ export function scopeOf(options: ScopeOptions): Scope {
 /** The scope of a hint. @throws UsageError naming the wrong option */
 export function hintScopeOf(options: ScopeOptions): HintScope {
   const scope = scopeOf(options)
-  return inOptions(() => checked(HintScopeSchema, scope, ''))
+  return inOptions(() => checked(HintScopeSchema, scope))
 }
 
 const OPTION_OF_MEMBER: Readonly<Record<string, keyof ScopeOptions>> = {

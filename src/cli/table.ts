@@ -25,7 +25,7 @@ export function table<Row>(columns: Columns<Row>, rows: readonly Row[]): string 
       }),
     ),
   )
-  return indent(built.toString())
+  return built.toString().replaceAll(/^.*$/gm, (line) => `  ${line}`.trimEnd())
 }
 
 /** The names of cli-table3 for the lines of a table. */
@@ -34,11 +34,4 @@ const RULES =
 const NO_RULES = {
   ...Object.fromEntries(RULES.split(' ').map((rule) => [rule, ''])),
   middle: '  ',
-}
-
-function indent(text: string): string {
-  return text
-    .split('\n')
-    .map((line) => `  ${line}`.trimEnd())
-    .join('\n')
 }

@@ -61,10 +61,8 @@ export async function withStore<T>(
   opening: Opening,
   work: (store: Store) => Promise<T>,
 ): Promise<T> {
-  const open = () =>
-    opening.signal === undefined
-      ? undoneOnSignal((signal) => withStoreUntil(signal, opening, work))
-      : withStoreUntil(opening.signal, opening, work)
+  const openUntil = (signal: AbortSignal) => withStoreUntil(signal, opening, work)
+  const open = () => (opening.signal ? openUntil(opening.signal) : undoneOnSignal(openUntil))
   if (!opening.isTraced) return open()
   await setTracing(opening.settings.traces)
   return withSpan(`collab-sync ${opening.name}`, {}, open)

@@ -75,7 +75,7 @@ export class SharedCollabSync {
    */
   startRun = (request: z.input<typeof RunRequestSchema> = {}): Promise<RequestedRun> =>
     this.#on(async (parts) => {
-      const { scope = {}, add, failing, idempotencyKey } = checked(RunRequestSchema, request, '')
+      const { scope = {}, add, failing, idempotencyKey } = checked(RunRequestSchema, request)
       if (add) await addScope(parts.database, scope, parts.by)
       return startOnce(parts, { scope, failing }, parts.trigger, idempotencyKey)
     })
@@ -89,7 +89,7 @@ export class SharedCollabSync {
     request: z.input<typeof RetryRequestSchema> = {},
   ): Promise<RequestedRun> =>
     this.#on(async (parts) => {
-      const { idempotencyKey } = checked(RetryRequestSchema, request, '')
+      const { idempotencyKey } = checked(RetryRequestSchema, request)
       const failed = await failedOf(parts.database, runId)
       return startOnce(parts, failed, `${parts.trigger}-retry:${runId}`, idempotencyKey)
     })
@@ -111,10 +111,7 @@ export class SharedCollabSync {
   getRun = (runId: string): Promise<RunDetails | null> =>
     this.#on((parts) => readRunDetails(parts.database, runId))
   listRuns = (request?: z.input<typeof RunsRequestSchema>): Promise<Page<Run>> =>
-    this.#on(async (parts) => {
-      const { items, nextCursor } = await listings.listKeyedRuns(parts, request)
-      return { items: items.map(({ item }) => item), nextCursor }
-    })
+    this.#on((parts) => listings.listRuns(parts, request))
   /**
    * Yields the run now, then each time it has changed, its final state last. It waits up to 2 minutes for an unreachable PostgreSQL.
    * @throws UsageError if there is no such run; the reason of the signal
@@ -166,7 +163,7 @@ export class SharedCollabSync {
     options: z.input<typeof AcceptHeldSchema> = {},
   ): Promise<AcceptedHeld> =>
     this.#on(async (parts) => {
-      const choice = { heldId, ...checked(AcceptHeldSchema, options, '') }
+      const choice = { heldId, ...checked(AcceptHeldSchema, options) }
       const { runId, people } = await decide(parts, choice, 'accepted')
       return { runId, accepted: 1, removed: people }
     })
@@ -176,7 +173,7 @@ export class SharedCollabSync {
    */
   refuseHeld = (heldId: number, options: z.input<typeof RefuseHeldSchema>): Promise<RefusedHeld> =>
     this.#on(async (parts) => {
-      const choice = { heldId, ...checked(RefuseHeldSchema, options, '') }
+      const choice = { heldId, ...checked(RefuseHeldSchema, options) }
       const { runId, people } = await decide(parts, choice, 'refused')
       return { runId, refused: 1, kept: people }
     })
@@ -198,7 +195,7 @@ export class SharedCollabSync {
    */
   addToCatalog = (request: z.input<typeof NewLinesSchema>): Promise<CatalogChanges> =>
     this.#on(async ({ database, by: requestedBy }) => {
-      const { lines, add } = checked(NewLinesSchema, request, '')
+      const { lines, add } = checked(NewLinesSchema, request)
       const by = { source: 'catalog add', requestedBy }
       return addToCatalog(database, lines, { ...by, add, redaction: readNameRedaction })
     })
@@ -208,7 +205,7 @@ export class SharedCollabSync {
    */
   removeFromCatalog = (request: z.input<typeof OldLinesSchema>): Promise<CatalogChanges> =>
     this.#on(async ({ database, by: requestedBy }) => {
-      const { lines } = checked(OldLinesSchema, request, '')
+      const { lines } = checked(OldLinesSchema, request)
       return removeFromCatalog(database, lines, { source: 'catalog remove', requestedBy })
     })
   /**
@@ -226,8 +223,7 @@ export class SharedCollabSync {
   /** Finds runs and things by an ID, a part of one, a name or an address. */
   search = (request: z.input<typeof SearchRequestSchema>): Promise<SearchResult> =>
     this.#on((parts) => search(parts, request))
-  getSchedule = (): Promise<NightlySchedule> =>
-    this.#on((parts) => readSchedule(parts.database, parts.settings, parts.queue))
+  getSchedule = (): Promise<NightlySchedule> => this.#on((parts) => readSchedule(parts))
   /**
    * Sets the nightly schedule for all workers. It replaces SYNC_CRON and SYNC_TZ. Without `cron`, it keeps the current expression or
    * restores the one that was removed.

@@ -11,13 +11,9 @@ export async function readFreshness(database: Database): Promise<Freshness> {
 }
 
 /** @returns null if continuous refresh is off */
-export async function readRefresh(database: Database): Promise<Refresh | null> {
-  const {
-    refreshBudget: budget,
-    promiseS,
-    changeTargetS,
-    ...state
-  } = await refresh.state.one(database)
+async function readRefresh(database: Database): Promise<Refresh | null> {
+  const state = await refresh.state.one(database)
+  const { refreshBudget: budget, promiseS } = state
   if (budget === null) return null
   const rows = await refresh.classes.all(database)
   const known = rows.map(({ scopes: threads, learnedFound: found, learnedGapS: gapS }) => {
@@ -25,17 +21,15 @@ export async function readRefresh(database: Database): Promise<Refresh | null> {
   })
   const planned = weights(known, { budget, promiseS })
   const all = planned.reduce((sum, weight) => sum + weight, 0)
+  const freshnessPromiseMs = promiseS * 1000
   const needed = leastBudget(rows[EVERYTHING]?.scopes ?? 0, promiseS)
   return {
     budget,
     used: state.callsLastHour === null ? null : state.callsLastHour / 3600,
     needed,
     boundS: (promiseS * needed) / budget,
-    fault: await budgetFault(database, {
-      freshnessPromiseMs: promiseS * 1000,
-      refreshBudget: budget,
-    }),
-    targetS: changeTargetS,
+    fault: await budgetFault(database, { freshnessPromiseMs, refreshBudget: budget }),
+    targetS: state.changeTargetS,
     pausedSince: state.pausedSince,
     pausedUntil: state.pausedUntil,
     pauseReason: state.reason,

@@ -17,7 +17,7 @@ export async function giveHint(
   request: z.input<typeof NewHintSchema>,
   onFailure = (reason: string): void => parts.log.warn({ reason }, NOT_DELIVERED),
 ): Promise<Hinted> {
-  const { scope, add } = checked(NewHintSchema, request, '')
+  const { scope, add } = checked(NewHintSchema, request)
   if (add) await addHinted(parts.database, scope, parts.by)
   const { hinted, items } = await hint(parts, scope)
   if (hinted.runId !== null && items.length > 0) await isHandedOver(parts.queue, items, onFailure)

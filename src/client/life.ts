@@ -169,10 +169,13 @@ const segmenter = new Intl.Segmenter(undefined, { granularity: 'word' })
 
 /** A version of a comment, with a comparison to the previous version. */
 export function versionEntry(row: VersionRow): LifeEntry {
+  const later =
+    row.changedAt &&
+    ` Something else, such as the author, changed at ${time(row.changedAt)}; the previous value is not stored.`
   return {
     at: row.validFrom,
     event: 'version',
-    sentence: `Version ${row.version}: ${describeVersion(row)}${laterChange(row)}`,
+    sentence: `Version ${row.version}: ${describeVersion(row)}${later ?? ''}`,
     runId: row.runId,
     user: null,
     place: null,
@@ -194,12 +197,6 @@ function describeVersion(row: VersionRow): string {
   ].filter(Boolean)
   const begin = change === 'restored' ? 'the service returned it again' : null
   return `${[begin, ...changes].filter(Boolean).join(', ') || 'only lastUpdated changed'}.`
-}
-
-function laterChange({ changedAt }: VersionRow): string {
-  return changedAt === null
-    ? ''
-    : ` Something else, such as the author, changed at ${time(changedAt)}; the previous value is not stored.`
 }
 
 function diffOf({ change, commentText, textBefore, versionBefore }: VersionRow): Words[] | null {

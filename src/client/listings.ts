@@ -1,19 +1,21 @@
 import * as z from 'zod'
 import { readChanges, readHeldBack } from '../features/export/changes.ts'
-import { pageFailures, pageRuns } from './run-reports.ts'
+import { readRuns } from './run-reports.ts'
 import * as actions from '../core/database/statements/actions.ts'
 import * as attention from '../core/database/statements/attention.ts'
 import * as catalog from '../core/database/statements/catalog.ts'
 import * as changes from '../core/database/statements/changes.ts'
+import * as failures from '../core/database/statements/failures.ts'
 import * as held from '../core/database/statements/held.ts'
 import * as organizations from '../core/database/statements/organizations.ts'
 import * as rejected from '../core/database/statements/rejected.ts'
+import * as runs from '../core/database/statements/runs.ts'
 import { ATTENTION_KINDS, AttentionRequestSchema, AttentionSchema } from '../schemas/attention.ts'
 import { CatalogRequestSchema } from '../schemas/catalog-line.ts'
 import { ChangeSchema, ChangesRequestSchema } from '../schemas/change.ts'
 import type { ChangesPage } from '../schemas/change.ts'
 import { checked, id, RunIdSchema } from '../schemas/check.ts'
-import { FailuresRequestSchema, RunsRequestSchema } from '../schemas/run.ts'
+import { FailureSchema, FailuresRequestSchema, RunsRequestSchema } from '../schemas/run.ts'
 import { RunChangesPageSchema, RunChangesRequestSchema } from '../schemas/run-change.ts'
 import type { RunChangesPage } from '../schemas/run-change.ts'
 import { MISSING_NAMED, RECORD_CHARACTERS } from '../schemas/waiting.ts'
@@ -26,40 +28,44 @@ import type { Parts } from './parts.ts'
 type On = Pick<Parts, 'database'>
 
 const RowId = z.int().min(0)
-/** The range that both a timestamp of PostgreSQL and a safe integer have. */
-const RunKey = z.tuple([z.int().min(0), RunIdSchema]).readonly()
-/** Kind and organization. */
-const AttentionKey = z.tuple([z.enum(ATTENTION_KINDS), id.nullable()]).readonly()
-/** A row of the feed, and a position in it. */
-const RunChangeKey = z.tuple([z.int().min(0), z.int().min(0)]).readonly()
-/** A user group, or another ID. */
-const CatalogKey = z.tuple([id.nullable(), id.nullable()]).readonly()
 
-/** The key of a run is no part of it. */
-export const listKeyedRuns = listing(RunsRequestSchema, {
+export const listRuns = listing(RunsRequestSchema, {
   name: 'runs',
-  key: RunKey,
-  read: ({ database }, { status = null }, after, limit) =>
-    pageRuns(database, { status, after, limit }),
-  keyOf: ({ key }) => key,
+  // The range that both a timestamp of PostgreSQL and a safe integer have.
+  key: z.tuple([z.int().min(0), RunIdSchema]),
+  read: async ({ database }, { status = null }, after, limit) => {
+    const [beforeUs, beforeRunId] = after ?? [null, null]
+    const keys = await runs.page.all(database, { status, beforeUs, beforeRunId, limit })
+    const runIds = keys.map(({ runId }) => runId)
+    const reports = await readRuns(database, runIds, runIds.length)
+    const byId = new Map(reports.map((run) => [run.runId, run]))
+    return keys.flatMap(({ runId, requestedAtUs }) => {
+      const run = byId.get(runId)
+      return run === undefined ? [] : [{ requestedAtUs, run }]
+    })
+  },
+  keyOf: ({ requestedAtUs, run }) => [requestedAtUs, run.runId],
+  itemOf: ({ run }) => run,
 })
 
 export const listAttention = listing(AttentionRequestSchema, {
   name: 'attention',
-  key: AttentionKey,
+  key: z.tuple([z.enum(ATTENTION_KINDS), id.nullable()]),
   read: async ({ database }, { kind = null }, after, limit) => {
     const [afterKind, afterOrganizationId] = after ?? [null, null]
     const of = { kind, afterKind, afterOrganizationId, limit }
     return z.array(AttentionSchema).parse(await attention.page.all(database, of))
   },
-  keyOf: (row): z.output<typeof AttentionKey> => [row.kind, row.organizationId],
+  keyOf: ({ kind, organizationId }) => [kind, organizationId],
 })
 
 export const listFailures = listing(FailuresRequestSchema, {
   name: 'failures',
   key: RowId,
-  read: ({ database }, { runId = null, organizationId = null }, before, limit) =>
-    pageFailures(database, { runId, organizationId, before, limit }),
+  read: async ({ database }, { runId = null, organizationId = null }, before, limit) => {
+    const page = await failures.page.all(database, { runId, organizationId, before, limit })
+    return page.map((row) => ({ ...row, state: FailureSchema.shape.state.parse(row.state) }))
+  },
   keyOf: ({ failureId }) => failureId,
 })
 
@@ -101,7 +107,7 @@ export const listOrganizations = listing(PageRequestSchema, {
 
 export const listCatalog = listing(CatalogRequestSchema, {
   name: 'catalog',
-  key: CatalogKey,
+  key: z.tuple([id.nullable(), id.nullable()]),
   read: ({ database }, { organizationId = null, documentId = null }, after, limit) => {
     if (documentId !== null && organizationId === null)
       throw new UsageError('documentId needs organizationId.')
@@ -109,7 +115,7 @@ export const listCatalog = listing(CatalogRequestSchema, {
     const of = { organizationId, documentId, afterUserGroupId, afterId, limit }
     return catalog.list.all(database, of)
   },
-  keyOf: (entry): z.output<typeof CatalogKey> => [
+  keyOf: (entry) => [
     entry.organizationUserGroupId,
     entry.organizationUserGroupId === null
       ? (entry.annotationId ?? entry.documentId ?? entry.organizationId)
@@ -122,7 +128,7 @@ export async function listChanges(
   parts: On,
   request: z.input<typeof ChangesRequestSchema> = {},
 ): Promise<ChangesPage> {
-  const given = checked(ChangesRequestSchema, request, '')
+  const given = checked(ChangesRequestSchema, request)
   const { cursor: after = null, limit: max = LIMIT_DEFAULT } = given
   const page = await readChanges(parts.database, { after, max, objects: null })
   const items = page.changes.map(({ key, row, runId, person, ...change }) =>
@@ -144,14 +150,14 @@ export async function listRunChanges(
   { database }: On,
   request: z.input<typeof RunChangesRequestSchema>,
 ): Promise<RunChangesPage | null> {
-  const given = checked(RunChangesRequestSchema, request, '')
+  const given = checked(RunChangesRequestSchema, request)
   const { runId, object, change = null } = given
   const counts = await changes.countOfRun.all(database, { runId, objects: RECORD_OBJECTS })
   const [run] = counts
   if (run === undefined) return null
   const page = await readPage(given, {
     name: 'changes',
-    key: RunChangeKey,
+    key: z.tuple([z.int().min(0), z.int().min(0)]),
     read: async (after, limit) => {
       if (run.object === null) return []
       const [beforeNumber, beforePlace] = after ?? [null, null]
@@ -159,30 +165,34 @@ export async function listRunChanges(
       const of = { runId, objects, change, beforeNumber, beforePlace, limit }
       return changes.pageOfRun.all(database, of)
     },
-    keyOf: ({ number, place }): z.output<typeof RunChangeKey> => [number, place],
+    keyOf: ({ number, place }) => [number, place],
   })
   return RunChangesPageSchema.parse({ ...run, ...page, counts: run.object === null ? [] : counts })
 }
 
+/** With `[]`, an array that `keyOf` returns is a tuple. */
+type ListingKey = string | number | readonly unknown[] | []
+
 /** A listing in the order of a key, so that a row that is added between two pages causes no gap and no duplicate. */
-interface Listing<T, Key, Given extends unknown[] = []> {
+interface Listing<Row, Key, Item, Given extends unknown[] = []> {
   /** Part of its cursors: a cursor of another listing is refused. */
   readonly name: string
   readonly key: z.ZodType<Key>
   /** The member of the request that has the cursor; `cursor` if omitted. */
   readonly member?: string
-  /** Reads up to `max` items after a key, or the first ones. */
-  read(...given: [...Given, after: Key | null, max: number]): Promise<readonly T[]>
-  keyOf(item: T): Key
+  /** Reads up to `max` rows after a key, or the first ones. */
+  read(...given: [...Given, after: Key | null, max: number]): Promise<readonly Row[]>
+  keyOf(row: Row): Key
+  /** What the page shows of a row; all of it if omitted. */
+  itemOf?(row: Row): Item
 }
 
-/** A function that checks a request and reads the page. */
-function listing<S extends z.ZodType<PageRequest>, T, Key>(
+function listing<S extends z.ZodType<PageRequest>, Row, Key extends ListingKey, Item = Row>(
   schema: S,
-  { read, ...how }: Listing<T, Key, [On, z.output<S>]>,
-): (parts: On, request?: z.input<S>) => Promise<Page<T>> {
+  { read, ...how }: Listing<Row, Key, Item, [On, z.output<S>]>,
+): (parts: On, request?: z.input<S>) => Promise<Page<Item>> {
   return async (parts, request) => {
-    const given = checked(schema, request ?? {}, '')
+    const given = checked(schema, request ?? {})
     return readPage(given, { ...how, read: (after, max) => read(parts, given, after, max) })
   }
 }
@@ -190,10 +200,10 @@ function listing<S extends z.ZodType<PageRequest>, T, Key>(
 const LIMIT_DEFAULT = 50
 
 /** Reads a page. @throws UsageError naming the member of the cursor */
-export async function readPage<T, Key>(
+export async function readPage<Row, Key extends ListingKey, Item = Row>(
   { limit = LIMIT_DEFAULT, cursor }: PageRequest,
-  { name, key, member = 'cursor', read, keyOf }: Listing<T, Key>,
-): Promise<Page<T>> {
+  { name, key, member = 'cursor', read, keyOf, itemOf }: Listing<Row, Key, Item>,
+): Promise<Page<Item>> {
   const after = cursor === undefined ? null : decoded(cursor)
   const known = z
     .tuple([z.literal(name), key])
@@ -202,8 +212,9 @@ export async function readPage<T, Key>(
   if (!known.success) throw new UsageError(`${member} ${CURSOR_FAULT}.`)
   // One more item shows whether there is another page.
   const found = await read(known.data?.[1] ?? null, limit + 1)
-  const items = found.slice(0, limit)
-  const last = items.at(-1)
+  const rows = found.slice(0, limit)
+  const items = itemOf === undefined ? (rows as unknown[] as Item[]) : rows.map(itemOf)
+  const last = rows.at(-1)
   if (found.length <= limit || last === undefined) return { items, nextCursor: null }
   const next = JSON.stringify([name, keyOf(last)])
   return { items, nextCursor: Buffer.from(next).toString('base64url') }

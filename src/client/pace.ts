@@ -19,7 +19,7 @@ export async function checkPace(
   { database, settings }: Pick<PaceParts, 'database' | 'settings'>,
   given: NewPace,
 ): Promise<NewPace> {
-  const pace = checked(NewPaceSchema, given, '')
+  const pace = checked(NewPaceSchema, given)
   const { lowestRateLimit } = await readPace(database)
   const limit = Math.min(lowestRateLimit ?? Infinity, settings.rateLimit ?? Infinity)
   if (pace.callsPerSecond !== null && pace.callsPerSecond > limit)
@@ -46,7 +46,7 @@ export async function setPace(parts: PaceParts, given: NewPace): Promise<Pace> {
  * @throws UsageError for an end that is in the past or more than 24 hours away
  */
 export async function pauseCalls({ database, by }: PaceParts, given: NewPause): Promise<Pace> {
-  const { until: end, reason = null } = checked(NewPauseSchema, given, '')
+  const { until: end, reason = null } = checked(NewPauseSchema, given)
   const until = new Date(end)
   const forMs = until.getTime() - Date.now()
   if (forMs <= 0) throw new UsageError(`until must be in the future; ${time(until)} is past.`)

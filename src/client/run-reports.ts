@@ -1,17 +1,17 @@
-import { FailureCauseSchema, FailureSchema, WaitSchema } from '../schemas/run.ts'
-import type { Failure, Run, RunDetails, RunStatus, Wait } from '../schemas/run.ts'
+import { FailureCauseSchema, WaitSchema } from '../schemas/run.ts'
+import type { Run, RunDetails, Wait } from '../schemas/run.ts'
 import { isRunId } from '../schemas/check.ts'
-import { RECORD_CHARACTERS } from '../schemas/waiting.ts'
+import { MISSING_NAMED, RECORD_CHARACTERS } from '../schemas/waiting.ts'
+import type { Held } from '../schemas/waiting.ts'
 import { StoredScopeSchema } from '../schemas/scope.ts'
 import { DEAD_AFTER_S } from '../core/database/claims.ts'
 import type { Database } from '../core/database/pool.ts'
-import type { RowOf } from '../core/database/statement.ts'
 import * as actions from '../core/database/statements/actions.ts'
 import * as failures from '../core/database/statements/failures.ts'
+import * as holds from '../core/database/statements/held.ts'
 import * as rejected from '../core/database/statements/rejected.ts'
 import * as runs from '../core/database/statements/runs.ts'
 import * as workers from '../core/database/statements/workers.ts'
-import { readHeld } from './waiting.ts'
 
 /** Maximum number of held listings, rejected records, actions and retries. */
 const SHOWN = 10
@@ -23,34 +23,35 @@ export async function readRunDetails(
 ): Promise<RunDetails | null> {
   const run = await readRun(database, runId)
   if (run === null) return null
-  const held = await readHeld(database, runId, SHOWN, false)
+  const held = await readHeld(database, runId, false)
+  const newest = { runId, before: null, limit: SHOWN }
+  const rejections = { ...newest, isSetAside: null, mostCharacters: RECORD_CHARACTERS }
   return {
     ...run,
     waiting: run.finishedAt === null ? await readWaits(database, runId) : [],
     failuresByCause: (await failures.byCause.all(database, { runId })).map((cause) => ({
       ...cause,
-      examples: ExamplesSchema.parse(cause.examples),
+      examples: FailureCauseSchema.shape.examples.parse(cause.examples),
     })),
     failuresByState: await failures.states.one(database, { runId }),
     resolvedBy: (await runs.resolvedBy.first(database, { runId }))?.runId ?? null,
     retriedBy: (await runs.retries.all(database, { runId, limit: SHOWN })).map(
       (each) => each.runId,
     ),
-    actions: await actions.list.all(database, { runId, before: null, limit: SHOWN }),
+    actions: await actions.list.all(database, newest),
     held,
     heldWaiting: held.listings,
-    refused: await readHeld(database, runId, SHOWN, true),
-    rejectedRecords:
-      run.rejected > 0
-        ? await rejected.list.all(database, {
-            runId,
-            isSetAside: null,
-            before: null,
-            limit: SHOWN,
-            mostCharacters: RECORD_CHARACTERS,
-          })
-        : [],
+    refused: await readHeld(database, runId, true),
+    rejectedRecords: run.rejected > 0 ? await rejected.list.all(database, rejections) : [],
   }
+}
+
+/** Listings that a run held, pending approval or refused: their numbers, and some of them, oldest first. */
+async function readHeld(database: Database, runId: string, isRefused: boolean): Promise<Held> {
+  const of = { runId, heldId: null, organizationId: null, isRefused }
+  const counts = await holds.count.one(database, of)
+  const first = { ...of, after: null, limit: SHOWN, mostUsers: MISSING_NAMED }
+  return { ...counts, first: counts.listings > 0 ? await holds.list.all(database, first) : [] }
 }
 
 /** What live workers wait for, longest first. With a run, only workers that execute it or cannot take its jobs. */
@@ -66,19 +67,6 @@ export async function readRun(database: Database, runId: string): Promise<Run | 
   return run ?? null
 }
 
-const ExamplesSchema = FailureCauseSchema.shape.examples
-
-/** A page of failures, newest first. */
-export async function pageFailures(
-  database: Database,
-  of: Parameters<typeof failures.page.all>[1],
-): Promise<Failure[]> {
-  const page = await failures.page.all(database, of)
-  return page.map((row) => ({ ...row, state: StateSchema.parse(row.state) }))
-}
-
-const StateSchema = FailureSchema.shape.state
-
 /** Runs with these IDs, or all, newest first. */
 export async function readRuns(
   database: Database,
@@ -86,35 +74,11 @@ export async function readRuns(
   limit: number,
 ): Promise<Run[]> {
   const rows = await runs.reports.all(database, { runIds, limit, deadAfterS: DEAD_AFTER_S })
-  return rows.map((row) => ({
-    ...row,
-    scope: StoredScopeSchema.parse(row.scope),
-    durationMs: durationOf(row),
-  }))
-}
-
-/** In milliseconds; 0 before its start. */
-function durationOf({ startedAt, finishedAt, readAt }: RowOf<typeof runs.reports>): number {
-  const end = finishedAt ?? readAt
-  return end.getTime() - (startedAt ?? end).getTime()
-}
-
-/** Position of a run: when it was requested, in microseconds since 1970, and its ID. */
-export type RunKey = readonly [requestedAtUs: number, runId: string]
-
-/** A page of runs, newest first. */
-export async function pageRuns(
-  database: Database,
-  { status, after, limit }: { status: RunStatus | null; after: RunKey | null; limit: number },
-): Promise<{ key: RunKey; item: Run }[]> {
-  const [beforeUs, beforeRunId] = after ?? [null, null]
-  const keys = await runs.page.all(database, { status, beforeUs, beforeRunId, limit })
-  const runIds = keys.map(({ runId }) => runId)
-  const reports = await readRuns(database, runIds, runIds.length)
-  const byId = new Map(reports.map((report) => [report.runId, report]))
-  return keys.flatMap(({ runId, requestedAtUs }) => {
-    const item = byId.get(runId)
-    return item === undefined ? [] : [{ key: [requestedAtUs, runId], item }]
+  return rows.map((row) => {
+    const end = row.finishedAt ?? row.readAt
+    // 0 before its start.
+    const durationMs = end.getTime() - (row.startedAt ?? end).getTime()
+    return { ...row, scope: StoredScopeSchema.parse(row.scope), durationMs }
   })
 }
 

@@ -174,7 +174,10 @@ export function runPoller(
       try {
         for (let check = 1; check <= checks; check++) {
           // Jitter spreads the queries of programs that watch the same run.
-          await sleepUnlessAborted((everyMs / checks) * (0.8 + Math.random() * 0.4), signal)
+          const ms = (everyMs / checks) * (0.8 + Math.random() * 0.4)
+          await sleep(ms, undefined, signal && { signal }).catch(() => {})
+          // Throws the reason of the signal, which the error of the timer hides.
+          signal?.throwIfAborted()
           if (check === checks) break
           if ((await runs.isOver.first(database, { runId }))?.over !== false) break
         }
@@ -202,12 +205,6 @@ function isTransient(error: unknown): boolean {
 /** All but the members that change with the clock. */
 function contentOf(run: Run): string {
   return JSON.stringify({ ...run, readAt: null, durationMs: null })
-}
-
-/** @throws the reason of the signal, which the error of the timer would hide */
-async function sleepUnlessAborted(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  await sleep(ms, undefined, signal && { signal }).catch(() => {})
-  signal?.throwIfAborted()
 }
 
 /** Reads a run. @throws UsageError if there is none */

@@ -1,7 +1,6 @@
 import { nextDue } from '../base/cron.ts'
 import { noteAction } from '../core/database/actions.ts'
 import { transaction } from '../core/database/pool.ts'
-import type { Database } from '../core/database/pool.ts'
 import * as schedule from '../core/database/statements/schedule.ts'
 import { checked } from '../schemas/check.ts'
 import { NewScheduleSchema } from '../schemas/schedule.ts'
@@ -14,10 +13,8 @@ import {
   noteSchedule,
   registerSchedule,
 } from '../core/queue/schedule.ts'
-import type { Settings } from '../settings/table.ts'
 import type { Parts } from './parts.ts'
 
-/** Time limit of the queue. */
 const QUEUE_READ_MS = 1_000
 
 export type ScheduleParts = Omit<Parts, 'trigger'>
@@ -30,7 +27,7 @@ export async function setSchedule(
   parts: ScheduleParts,
   given: NewSchedule,
 ): Promise<NightlySchedule> {
-  const { cron, timeZone } = checked(NewScheduleSchema, given, '')
+  const { cron, timeZone } = checked(NewScheduleSchema, given)
   return changeSchedule(parts, { cron, timeZone, isRemoved: false })
 }
 
@@ -39,12 +36,11 @@ export async function removeSchedule(parts: ScheduleParts): Promise<NightlySched
   return changeSchedule(parts, { isRemoved: true })
 }
 
-/** Reads the schedule and computes the next nightly run. @param queue for `registered`; it can be unreachable */
+/** Reads the schedule and computes the next nightly run. @param parts.queue for `registered`; it can be unreachable */
 export async function readSchedule(
-  database: Database,
-  settings: Settings,
-  queue?: JobQueue,
+  parts: Pick<Parts, 'database' | 'settings'> & { readonly queue?: JobQueue },
 ): Promise<NightlySchedule> {
+  const { database, settings, queue } = parts
   const current = await currentSchedule(database, settings)
   const { cron, timeZone, setAt } = current
   const registered = queue === undefined ? null : await isRegistered(queue)
@@ -80,5 +76,5 @@ async function changeSchedule(
   } catch (error) {
     log.warn({ err: error }, 'the queue is unreachable; workers register the schedule later')
   }
-  return readSchedule(database, settings, queue)
+  return readSchedule({ database, settings, queue })
 }

@@ -19,7 +19,6 @@ const SEARCH_MS = 400
 const IDS_MS = 2_000
 /** Connections that search for the complete ID of an annotation, which takes half a second for ten million. */
 const ANNOTATION_PARTS = 2
-/** The least time for everything else. */
 const REST_LEAST_MS = 50
 /** Searches with a longer time limit share these, so that connections are left for everything else. */
 const longSearches = pLimit(2)
@@ -33,7 +32,7 @@ export async function search(
   { database, settings: { privacyEmail: emails } }: Pick<Parts, 'database' | 'settings'>,
   request: z.input<typeof SearchRequestSchema>,
 ): Promise<SearchResult> {
-  const { q, seconds } = checked(SearchRequestSchema, request, '')
+  const { q, seconds } = checked(SearchRequestSchema, request)
   const text = q.trim()
   const runIds = (await findRunIds(database, text)) ?? []
   const items: Found[] = runIds.map((runId) => {
@@ -72,9 +71,17 @@ type By = Omit<Parameters<typeof things.search.all>[1], 'kind'>
 async function findThings(database: Database, by: By, limitMs: number) {
   const startedMs = performance.now()
   const { text: id } = by
-  const byIds = await Promise.all(
-    searchesOf(id).map((search) => untilLimit(database, Math.max(limitMs, IDS_MS), [search])),
-  )
+  // Each on a connection of its own.
+  const searchIds = (search: (client: Client) => Promise<FoundThing[]>) =>
+    untilLimit(database, Math.max(limitMs, IDS_MS), [search])
+  const byIds = await Promise.all([
+    searchIds((client) => things.searchExact.all(client, { id })),
+    ...Array.from({ length: ANNOTATION_PARTS }, (_, part) =>
+      searchIds((client) =>
+        things.searchAnnotations.all(client, { id, part, parts: ANNOTATION_PARTS }),
+      ),
+    ),
+  ])
   const byId = byIds.flat(2)
   const leftMs = Math.max(REST_LEAST_MS, startedMs + limitMs - performance.now())
   const byKind = await untilLimit<FoundThing[]>(
@@ -105,18 +112,6 @@ async function findThings(database: Database, by: By, limitMs: number) {
       notes.push('Complete IDs were searched, except those of comments.')
   }
   return { items, notes, isComplete: left.length === 0 }
-}
-
-/** Searches for a complete ID, each for a connection of its own. */
-function searchesOf(id: string): ((client: Client) => Promise<FoundThing[]>)[] {
-  const parts = Array.from({ length: ANNOTATION_PARTS }, (_, part) => part)
-  return [
-    (client) => things.searchExact.all(client, { id }),
-    ...parts.map(
-      (part) => (client: Client) =>
-        things.searchAnnotations.all(client, { id, part, parts: ANNOTATION_PARTS }),
-    ),
-  ]
 }
 
 /** Runs statements on one connection, one after the other. @returns the results of those that ended within the limit */

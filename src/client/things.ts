@@ -8,7 +8,6 @@ import * as things from '../core/database/statements/things.ts'
 import { checked } from '../schemas/check.ts'
 import { describeRemoval, time } from '../schemas/format.ts'
 import {
-  BENEATH_STATES,
   idsWithin,
   kindOf,
   parentOf,
@@ -23,29 +22,49 @@ import type { Parts } from './parts.ts'
 import { readSchedule } from './schedule.ts'
 
 type Scope = RowOf<typeof things.scope>
-type Request = z.output<typeof ThingRequestSchema>
+type ThingParts = Pick<Parts, 'database' | 'settings'>
 
 const LIMIT_DEFAULT = 20
 
 /** Reads what is stored about a thing; null if nothing is. @throws UsageError for IDs that name no thing */
-export async function getThing(
-  parts: Pick<Parts, 'database' | 'settings'>,
-  given: ThingRequest,
-): Promise<Thing | null> {
-  const request = checked(ThingRequestSchema, given, '')
+export async function getThing(parts: ThingParts, given: ThingRequest): Promise<Thing | null> {
+  const { database } = parts
+  const request = checked(ThingRequestSchema, given)
   const kind = kindOf(request)
   if (kind === null) throw new Error('The schema refuses these ids.')
   // A user is checked by the listing of users alone.
   const operation = kind === 'user' ? 'users' : null
-  const scope = await things.scope.first(parts.database, { ...scopeIdsOf(request), operation })
-  return scope === undefined ? null : readThing(parts, { kind, scope, request })
+  const scope = await things.scope.first(database, { ...scopeIdsOf(request), operation })
+  if (scope === undefined) return null
+  const requested = { kind, scope, request }
+  const described = await describeThing(database, requested)
+  if (described === null) return null
+  const { checkedAt: at, failingSince } = scope
+  // Removes the other columns of the rows.
+  return THING_SCHEMAS[kind].parse({
+    ...described,
+    ids: request,
+    above: aboveOf(request, scope),
+    checked: {
+      ...scope,
+      at,
+      failingRunId: failingSince && scope.failingRunId,
+      sentence: describeCheck(scope),
+      failing: failingSince && `Every fetch since ${time(failingSince)} has failed.`,
+      next: await describeNext(parts, scope),
+    },
+    life: await (kind === 'comment' ? readVersions : readLife)(database, requested),
+    beneath: await readBeneath(database, requested),
+    actions: actionsOf(described, scope),
+    isErasing: scope.isErasing,
+  })
 }
 
 interface ThingQuery {
   readonly kind: ThingKind
   /** The fetched scope: the annotation of a comment, the organization of a user, otherwise the thing itself. */
   readonly scope: Scope
-  readonly request: Request
+  readonly request: z.output<typeof ThingRequestSchema>
 }
 
 function scopeIdsOf(ids: ThingIds) {
@@ -55,40 +74,6 @@ function scopeIdsOf(ids: ThingIds) {
     annotationId: ids.annotationId ?? null,
     userGroupId: ids.organizationUserGroupId ?? null,
   }
-}
-
-async function readThing(
-  parts: Pick<Parts, 'database' | 'settings'>,
-  requested: ThingQuery,
-): Promise<Thing | null> {
-  const { database, settings } = parts
-  const { kind, scope, request } = requested
-  const { runId } = scope
-  const described = await describeThing(database, requested, runId)
-  if (described === null) return null
-  // Removes the other columns of the rows.
-  return THING_SCHEMAS[kind].parse({
-    ...described,
-    ids: request,
-    above: aboveOf(request, scope),
-    checked: {
-      at: scope.checkedAt,
-      runId,
-      failingSince: scope.failingSince,
-      isStale: scope.isStale,
-      failingRunId: scope.failingSince === null ? null : scope.failingRunId,
-      sentence: describeCheck(scope, runId),
-      failing: scope.failingSince && `Every fetch since ${time(scope.failingSince)} has failed.`,
-      next: await describeNext(database, settings, scope),
-    },
-    life:
-      kind === 'comment'
-        ? await readVersions(database, requested)
-        : await readLife(database, requested),
-    beneath: await readBeneath(database, requested),
-    actions: actionsOf(described, scope),
-    isErasing: scope.isErasing,
-  })
 }
 
 /** The members that differ between kinds. */
@@ -101,7 +86,6 @@ type Described = Thing extends infer T
 async function describeThing(
   database: Database,
   { kind, scope, request }: ThingQuery,
-  runId: string | null,
 ): Promise<Described | null> {
   const { organizationId, documentId = '', annotationId = '', commentId = 0, userId = '' } = request
   if (kind === 'comment') {
@@ -109,7 +93,7 @@ async function describeThing(
     const row = await things.comment.first(database, { ...named, annotationKey: scope.key })
     if (row === undefined) return null
     const { raw: record, ...facts } = row
-    return { kind, facts, record, name: null, why: whyComment(row, scope, runId), removal: null }
+    return { kind, facts, record, name: null, why: whyComment(row, scope), removal: null }
   }
   if (kind === 'user') {
     const row = await things.user.first(database, { organizationId, userId })
@@ -137,10 +121,7 @@ async function describeThing(
 }
 
 /** The things that contain a thing, the organization first. */
-function aboveOf(
-  ids: ThingIds,
-  names: Pick<Scope, 'organizationName' | 'documentName'>,
-): Thing['above'] {
+function aboveOf(ids: ThingIds, names: Scope): Thing['above'] {
   const parent = parentOf(ids)
   if (parent === null) return []
   const { documentId, annotationId } = parent
@@ -153,7 +134,6 @@ function aboveOf(
 
 type Why = Thing['why']
 
-/** The held or refused removal of a listing. */
 async function readRemoval(database: Database, { heldId }: Scope): Promise<Thing['removal']> {
   if (heldId === null) return null
   const any = { runId: null, organizationId: null, isRefused: null, after: null }
@@ -163,7 +143,7 @@ async function readRemoval(database: Database, { heldId }: Scope): Promise<Thing
   return { ...listing, sentence: describeRemoval(listing) + stays }
 }
 
-function whyComment(row: RowOf<typeof things.comment>, scope: Scope, runId: string | null): Why {
+function whyComment(row: RowOf<typeof things.comment>, scope: Scope): Why {
   if (row.deletedAt !== null)
     return {
       state: 'gone',
@@ -172,7 +152,7 @@ function whyComment(row: RowOf<typeof things.comment>, scope: Scope, runId: stri
       runId: row.deletedRunId,
     }
   const sentence = 'The last good response for its annotation contained it.'
-  const seen = { at: scope.checkedAt, runId }
+  const seen = { at: scope.checkedAt, runId: scope.runId }
   if (scope.inCatalog) return { state: 'here', sentence, ...seen }
   const more = ' Its annotation is not in the catalog, so it is not fetched any more.'
   return { state: 'not_in_catalog', sentence: sentence + more, ...seen }
@@ -245,19 +225,15 @@ async function whyInCatalog(database: Database, kind: ThingKind, scope: Scope): 
   return { state: 'not_in_catalog', sentence: `${how} ${why}`, ...noticed }
 }
 
-function describeCheck({ checkedAt }: Scope, runId: string | null): string {
+function describeCheck({ checkedAt, runId }: Scope): string {
   if (checkedAt === null) return 'It has never been fetched successfully.'
   const by = runId === null ? ', by continuous refresh or by a run that is no longer kept' : ''
   return `The last good fetch began at ${time(checkedAt)}${by}.`
 }
 
-async function describeNext(
-  database: Database,
-  settings: Parts['settings'],
-  { inCatalog }: Scope,
-): Promise<string> {
-  if (!inCatalog) return 'Never: it is not in the catalog.'
-  const { next } = await readSchedule(database, settings)
+async function describeNext({ database, settings }: ThingParts, scope: Scope): Promise<string> {
+  if (!scope.inCatalog) return 'Never: it is not in the catalog.'
+  const { next } = await readSchedule({ database, settings })
   const isRefreshed = settings.refreshBudget !== undefined
   if (next === null)
     return isRefreshed
@@ -282,12 +258,12 @@ function actionsOf(
 }
 
 /** A time or rank, and an ID. */
-const EntryKey = z.tuple([z.int(), z.string()]).readonly()
+const EntryKey = z.tuple([z.int(), z.string()])
 
-async function readLife(database: Database, { kind, scope, request }: ThingQuery) {
+function readLife(database: Database, { kind, scope, request }: ThingQuery) {
   const { organizationId, userId = null, lifeCursor: cursor, limit = LIMIT_DEFAULT } = request
   const of = { ...scopeIdsOf(request), object: columnOf(kind), key: scope.key, userId }
-  const { items, nextCursor } = await readPage(
+  return readPage(
     { limit, cursor },
     {
       name: 'life',
@@ -297,15 +273,15 @@ async function readLife(database: Database, { kind, scope, request }: ThingQuery
         const [beforeUs, beforeId] = after ?? [null, null]
         return things.life.all(database, { ...of, beforeUs, beforeId, limit: max })
       },
-      keyOf: ({ atUs, id }): z.output<typeof EntryKey> => [atUs, id],
+      keyOf: ({ atUs, id }) => [atUs, id],
+      itemOf: (row) => lifeEntry(row, organizationId, userId !== null),
     },
   )
-  return { items: items.map((row) => lifeEntry(row, organizationId, userId !== null)), nextCursor }
 }
 
-async function readVersions(database: Database, { scope, request }: ThingQuery) {
+function readVersions(database: Database, { scope, request }: ThingQuery) {
   const { commentId = 0, lifeCursor: cursor, limit = LIMIT_DEFAULT } = request
-  const { items, nextCursor } = await readPage(
+  return readPage(
     { limit, cursor },
     {
       name: 'versions',
@@ -319,17 +295,17 @@ async function readVersions(database: Database, { scope, request }: ThingQuery) 
           limit: max,
         }),
       keyOf: ({ version }) => version,
+      itemOf: versionEntry,
     },
   )
-  return { items: items.map(versionEntry), nextCursor }
 }
 
-const BeneathRow = z.object({ kind: z.enum(THING_KINDS), state: z.enum(BENEATH_STATES) })
+const KindSchema = z.enum(THING_KINDS)
 
-async function readBeneath(database: Database, { kind, scope, request }: ThingQuery) {
+function readBeneath(database: Database, { kind, scope, request }: ThingQuery) {
   const { beneathCursor: cursor, limit = LIMIT_DEFAULT } = request
   const keyIf = (of: ThingKind) => (kind === of ? scope.key : null)
-  const { items, nextCursor } = await readPage(
+  return readPage(
     { limit, cursor },
     {
       name: 'beneath',
@@ -348,15 +324,8 @@ async function readBeneath(database: Database, { kind, scope, request }: ThingQu
           limit: max,
         })
       },
-      keyOf: ({ place, id }): z.output<typeof EntryKey> => [place, id],
+      keyOf: ({ place, id }) => [place, id],
+      itemOf: (row) => ({ ...row, ids: idsWithin(request, KindSchema.parse(row.kind), row.id) }),
     },
   )
-  return {
-    items: items.map((row) => {
-      const { kind: of, state } = BeneathRow.parse(row)
-      const { place: _, id, ...shown } = row
-      return { ...shown, kind: of, state, ids: idsWithin(request, of, id) }
-    }),
-    nextCursor,
-  }
 }

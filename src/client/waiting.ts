@@ -2,15 +2,14 @@ import type * as z from 'zod'
 import { AttentionByKindSchema } from '../schemas/attention.ts'
 import type { AttentionByKind } from '../schemas/attention.ts'
 import { checked } from '../schemas/check.ts'
-import { HeldIdSchema, MISSING_NAMED, SetAsideBySchema } from '../schemas/waiting.ts'
-import type { AcceptHeldSchema, Held, RejectedChoice } from '../schemas/waiting.ts'
+import { HeldIdSchema, SetAsideBySchema } from '../schemas/waiting.ts'
+import type { AcceptHeldSchema, RejectedChoice } from '../schemas/waiting.ts'
 import { UsageError } from '../base/errors.ts'
 import { noteAction } from '../core/database/actions.ts'
 import { transaction } from '../core/database/pool.ts'
 import type { Database } from '../core/database/pool.ts'
 import type { RowOf } from '../core/database/statement.ts'
 import * as attention from '../core/database/statements/attention.ts'
-import * as held from '../core/database/statements/held.ts'
 import * as pages from '../core/database/statements/pages.ts'
 import * as rejected from '../core/database/statements/rejected.ts'
 import { decideHeld } from '../core/sync/held.ts'
@@ -23,42 +22,24 @@ export async function readAttention(database: Database): Promise<AttentionByKind
   return rows.map((row) => AttentionByKindSchema.parse(row))
 }
 
-/** Listings that a run held, pending approval or refused: their numbers, and up to `limit` of them, oldest first. */
-export async function readHeld(
-  database: Database,
-  runId: string,
-  limit: number,
-  isRefused: boolean,
-): Promise<Held> {
-  const of = { runId, heldId: null, organizationId: null, isRefused }
-  const counts = await held.count.one(database, of)
-  const first = { ...of, after: null, limit, mostUsers: MISSING_NAMED }
-  return { ...counts, first: counts.listings > 0 ? await held.list.all(database, first) : [] }
-}
-
-/** Users that the response lacked, and users that it contained. */
-export type HeldUsers = Readonly<Record<'missing' | 'staying', ReturnType<typeof someUsers>>>
-
 /**
- * Reads the users of held listings.
+ * Adds the users of held listings: those that the response lacked, and those that it contained.
  * @param after the last users of the previous page
- * @returns by `heldId`
  */
-export async function readHeldUsers(
+export async function withHeldUsers<Listing extends { readonly heldId: number }>(
   database: Database,
-  heldIds: readonly number[],
+  listings: readonly Listing[],
   limit: number,
   after: { missing?: string | undefined; staying?: string | undefined } = {},
-): Promise<Map<number, HeldUsers>> {
+) {
   const { missing: afterMissing = null, staying: afterStaying = null } = after
+  const heldIds = listings.map(({ heldId }) => heldId)
   const rows = await pages.heldUsers.all(database, { heldIds, limit, afterMissing, afterStaying })
-  return new Map(
-    heldIds.map((heldId) => {
-      const ofListing = rows.filter((row) => row.heldId === heldId)
-      const missing = someUsers(ofListing.filter((row) => row.isMissing))
-      return [heldId, { missing, staying: someUsers(ofListing.filter((row) => !row.isMissing)) }]
-    }),
-  )
+  return listings.map((listing) => {
+    const ofListing = rows.filter(({ heldId }) => heldId === listing.heldId)
+    const missing = someUsers(ofListing.filter((row) => row.isMissing))
+    return { ...listing, missing, staying: someUsers(ofListing.filter((row) => !row.isMissing)) }
+  })
 }
 
 function someUsers(rows: readonly RowOf<typeof pages.heldUsers>[]) {
@@ -82,12 +63,8 @@ export async function resolveRejected(
 ): Promise<number> {
   const ids = 'ids' in choice ? [...new Set(choice.ids)] : null
   const meant = { rejectedIds: ids, runId: 'runId' in choice ? choice.runId : null }
-  if (reason !== null)
-    checked(
-      SetAsideBySchema,
-      { by, reason, rejectedRecordIds: ids ?? undefined, runId: meant.runId ?? undefined },
-      '',
-    )
+  const given = { rejectedRecordIds: ids ?? undefined, runId: meant.runId ?? undefined }
+  if (reason !== null) checked(SetAsideBySchema, { by, reason, ...given })
   return transaction(database, async (client) => {
     const { found, changed } = await (reason === null
       ? rejected.restore.one(client, meant)

@@ -3,7 +3,6 @@ import { OPERATIONS } from '../base/operations.ts'
 import type { Operation } from '../base/operations.ts'
 import type { World } from './world.ts'
 
-/** What the stand-in knows of an operation. */
 interface StandInOperation {
   /** The filter of a call, as docs/SERVICE.md documents it. */
   readonly data: z.ZodType

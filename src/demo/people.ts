@@ -85,7 +85,6 @@ export function summary(user: User): User {
   return short
 }
 
-/** Some of the user indices. */
 function ring(plan: PeoplePlan, kind: number, organization: number, index: number): number[] {
   const all = plan.usersPerOrganization
   const random = new Random(seedOf(plan.seed, kind, organization, index))

@@ -43,7 +43,7 @@ async function toProblem(
     return new ProblemError(408, 'The request was not received in time.', {
       headers: { connection: 'close' },
     })
-  if (isAway(error) || (isOfTables(error) && (await readiness()).postgresql !== null)) {
+  if (isAway(error) || (OF_TABLES.has(codeOf(error)) && (await readiness()).postgresql !== null)) {
     log.warn({ err: error, path: request.routeOptions.url }, 'http')
     return awayProblem(error, await readiness())
   }
@@ -96,10 +96,8 @@ const AWAY_NAMES = new Set(['MaxRetriesPerRequestError'])
 /** Errors of ioredis have no code. */
 const AWAY_MESSAGE = /Connection is closed|enableOfflineQueue/
 
-/** Whether a schema, table or column is missing, which an upgrade may add. */
-function isOfTables(error: unknown): boolean {
-  return ['3F000', '42P01', '42703'].includes(codeOf(error) ?? '')
-}
+/** A schema, table or column is missing, which an upgrade may add. */
+const OF_TABLES = new Set<string | undefined>(['3F000', '42P01', '42703'])
 
 function awayProblem(cause: unknown, found: Readiness): ProblemError {
   const away = (Object.keys(found) as Part[]).filter((part) => found[part] !== null)

@@ -34,7 +34,6 @@ export const ProblemSchema = z
   })
   .meta({ id: 'Problem', description: 'A problem document, RFC 9457.' })
 
-/** The members of a problem besides its status and sentence. */
 interface ProblemFacts {
   readonly errors?: Fault[]
   readonly away?: Part[]

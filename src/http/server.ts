@@ -34,10 +34,7 @@ export interface HttpParts {
 }
 
 /** A server that does not listen yet, and its routes. */
-export interface HttpServer {
-  readonly app: FastifyInstance
-  readonly routes: readonly Route[]
-}
+export type HttpServer = Awaited<ReturnType<typeof createServer>>
 
 const BODY_BYTES_MAX = 1024 * 1024
 const HEADER_BYTES_MAX = 16 * 1024
@@ -48,7 +45,7 @@ const HEADERS_MS = 10_000
 const CHECK_TIMES_MS = 1_000
 
 /** Creates the server: the authentication first, then the routes behind it. */
-export async function createServer(parts: HttpParts): Promise<HttpServer> {
+export async function createServer(parts: HttpParts) {
   const { settings, store, queue, collabSync, log } = parts
   const { httpBasePath: base = '' } = settings
   const readiness = openReadiness({ database: store.database, settings, queue, log })

@@ -51,8 +51,7 @@ export async function startHttp(parts: HttpParts): Promise<RunningHttp> {
 }
 
 /** @throws UsageError if other machines could reach the server without a token */
-export function checkReach(settings: Settings): void {
-  const { httpHost, httpToken } = settings
+export function checkReach({ httpHost, httpToken }: Settings): void {
   if (httpToken === undefined && !isThisMachine(httpHost))
     throw new UsageError(
       `HTTP_TOKEN is not set, so HTTP_HOST must be an address that only this machine can reach. Example: HTTP_HOST=127.0.0.1. Create a token with: openssl rand -hex 32`,

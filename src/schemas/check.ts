@@ -3,10 +3,10 @@ import { UsageError } from '../base/errors.ts'
 
 /**
  * Checks an input.
- * @param name prefix of the members in a message; may be empty
+ * @param name prefix of the members in a message
  * @throws UsageError naming the wrong member
  */
-export function checked<S extends z.ZodType>(schema: S, value: unknown, name: string): z.output<S> {
+export function checked<S extends z.ZodType>(schema: S, value: unknown, name = ''): z.output<S> {
   const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data
   throw new UsageError(`${faultOf(parsed.error, name)}.`)

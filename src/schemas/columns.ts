@@ -139,7 +139,6 @@ export function factsOfRun(run: Run): Facts {
   ]
 }
 
-/** The request of a run, with the thing or the run that it is of. */
 function requestOf(run: Run): Value {
   const text = describeRequest(run)
   if (run.retryOf !== null) return { runId: run.retryOf, text }
@@ -182,7 +181,6 @@ export const RUN_CHANGE_COLUMNS: Columns<RunChange> = [
   ['at', ({ at }) => at, 'nowrap'],
 ]
 
-/** The record that changed, with a link. */
 function changedThing(change: RunChange): Value {
   const { object, organizationId, documentId, annotationId, commentId, name } = change
   const key = RECORD_KEYS[object]

@@ -116,7 +116,6 @@ function idOf({ kind, ids, runId = null }: Named): string | null {
   return kind === 'run' || ids === null ? runId : ownId(kind, ids)
 }
 
-/** Its name with a link, its kind and its ID. */
 const NAMED_COLUMNS: Columns<Named> = [
   [
     'name',

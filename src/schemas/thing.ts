@@ -131,23 +131,21 @@ export type LifeEntry = z.output<typeof LifeEntrySchema>
 
 const time = z.date().nullable()
 
-export const BENEATH_STATES = [
-  'good',
-  'failing',
-  'stale',
-  'never_checked',
-  'not_in_catalog',
-  'deleted',
-  'removal_held',
-  'removal_refused',
-] as const
-
 const BeneathSchema = z
   .object({
     kind: z.enum(THING_KINDS),
     ids: IdsSchema,
     name: z.string().nullable().describe('Its name, or the first words of a comment.'),
-    state: z.enum(BENEATH_STATES),
+    state: z.enum([
+      'good',
+      'failing',
+      'stale',
+      'never_checked',
+      'not_in_catalog',
+      'deleted',
+      'removal_held',
+      'removal_refused',
+    ]),
     comments: z
       .number()
       .nullable()

@@ -25,10 +25,7 @@ const LINE_ENDS: Record<string, string> = { n: '\n', r: '\r' }
  * Reads a file `.env`. Variables ($NAME) are not expanded, because keys and passwords may contain `$`.
  * @returns the values by name (the last one applies), and the numbers of lines that cannot be read
  */
-export function parseEnvFile(bytes: Uint8Array): {
-  values: Record<string, string>
-  unread: number[]
-} {
+export function parseEnvFile(bytes: Uint8Array) {
   const text = decodeText(bytes).replace(/\r\n?/g, '\n')
   const values: Record<string, string> = {}
   const unread: number[] = []

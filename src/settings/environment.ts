@@ -4,21 +4,13 @@ import { UsageError } from '../base/errors.ts'
 import { decodeText } from '../base/secret-file.ts'
 import { parseEnvFile } from './env-file.ts'
 import { SETTING_LIST } from './table.ts'
-import type { Origin, Setting, SettingFault } from './setting.ts'
+import type { Setting, SettingFault } from './setting.ts'
 
 /** The environment, such as `process.env`. */
 export type Environment = Record<string, string | undefined>
 
 /** The texts of the settings, and where they come from. */
-export interface Texts {
-  /** Without empty ones. */
-  readonly given: Environment
-  readonly originOf: (name: string) => Origin
-  /** Names whose value in `.env` does not apply, because the environment has an empty variable. */
-  readonly hidden: ReadonlySet<string>
-  /** Files, and lines of `.env`, that cannot be read. */
-  readonly faults: SettingFault[]
-}
+export type Texts = ReturnType<typeof readTexts>
 
 /**
  * The text of each setting that is not empty: from the environment, else from the file `.env`, and for a secret NAME also
@@ -31,18 +23,21 @@ export function readTexts(
   environment: Environment,
   directory: string,
   isRead: (setting: Setting) => boolean,
-): Texts {
+) {
   const faults: SettingFault[] = []
   const { file, written } = readWritten(environment, directory, faults)
   const secrets = readSecretFiles(written, isRead, faults)
   return {
+    /** Without empty ones. */
     given: { ...written, ...secrets },
-    originOf(name) {
+    originOf(name: string) {
       if (name in secrets) return 'file'
       if (!(name in written)) return 'default'
       return name in environment ? 'environment' : '.env'
     },
+    /** Names whose value in `.env` does not apply, because the environment has an empty variable. */
     hidden: new Set(Object.keys(file).filter((name) => name in environment && !(name in written))),
+    /** Files, and lines of `.env`, that cannot be read. */
     faults,
   }
 }
@@ -94,7 +89,6 @@ function readEnvFile(path: string, faults: SettingFault[]): Environment {
   }
 }
 
-/** The secrets from files in `NAME_FILE`. */
 function readSecretFiles(
   given: Environment,
   isRead: (setting: Setting) => boolean,
@@ -105,20 +99,17 @@ function readSecretFiles(
     const { name } = setting
     const path = given[`${name}_FILE`]
     if (path === undefined || !setting.secret || !isRead(setting)) continue
-    if (given[name] !== undefined) {
-      const problem = `${name} and ${name}_FILE are both set: keep one of them.`
-      faults.push({ setting, problem })
-    } else {
+    const fault = (problem: string) => faults.push({ setting, problem })
+    if (given[name] !== undefined) fault(`${name} and ${name}_FILE are both set: keep one of them.`)
+    else
       try {
         const text = decodeText(readFileSync(path)).trim()
-        if (text === '') faults.push({ setting, problem: `${name}_FILE names an empty file.` })
+        if (text === '') fault(`${name}_FILE names an empty file.`)
         else secrets[name] = text
       } catch (error) {
         const { code } = error as NodeJS.ErrnoException
-        const problem = `${name}_FILE names a file that cannot be read (${code}).`
-        faults.push({ setting, problem })
+        fault(`${name}_FILE names a file that cannot be read (${code}).`)
       }
-    }
   }
   return secrets
 }

@@ -1,4 +1,5 @@
 import type * as z from 'zod'
+import type { ProcessSettingSchema } from '../schemas/process.ts'
 
 /** Settings that commands need together. */
 export type SettingGroup =
@@ -32,18 +33,8 @@ export interface Setting {
   readonly secret?: true
 }
 
-/** Where the value of a setting comes from: `file` is the one named in NAME_FILE. */
-export type Origin = 'environment' | '.env' | 'file' | 'default'
-
 /** A setting as a process has it. */
-export interface ConfiguredSetting {
-  readonly name: string
-  /** As written; `set` for a secret; null if it is not set and has no default. */
-  readonly value: string | null
-  readonly origin: Origin
-  /** Whether `.env` has a value that does not apply, because the environment has an empty variable. */
-  readonly isHidden: boolean
-}
+export type ConfiguredSetting = z.output<typeof ProcessSettingSchema>
 
 /** What is wrong with a setting. */
 export interface SettingFault {

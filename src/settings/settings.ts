@@ -53,13 +53,9 @@ export function examineSettings(
     const text = isRead(setting, need) ? given[setting.name] : undefined
     if (setting.default !== undefined) values[member] = setting.parse.parse(setting.default)
     if (text === undefined) {
+      const orFile = setting.secret ? `, and neither is ${setting.name}_FILE` : ''
       if (setting.required && need.some((group) => group === setting.group))
-        faults.push(
-          fault(
-            setting,
-            `is not set${setting.secret ? `, and neither is ${setting.name}_FILE` : ''}`,
-          ),
-        )
+        faults.push(fault(setting, `is not set${orFile}`))
       continue
     }
     const parsed = setting.parse.safeParse(text)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import * as pages from '../../src/core/database/statements/pages.ts'
-import { readHeldUsers } from '../../src/client/waiting.ts'
+import { withHeldUsers } from '../../src/client/waiting.ts'
 import { randomChanges } from '../../src/demo/random-changes.ts'
 import { openLoaded } from '../helpers/live.ts'
 import type { RunRow } from '../helpers/live.ts'
@@ -70,7 +70,7 @@ test('all users of a held listing are paged through, those who leave apart from 
   const seen = { missing: [] as string[], staying: [] as string[] }
   for (let isMore = true; isMore;) {
     const after = { missing: seen.missing.at(-1), staying: seen.staying.at(-1) }
-    const users = (await readHeldUsers(pool, [id], 2, after)).get(id)
+    const [users] = await withHeldUsers(pool, [{ heldId: id }], 2, after)
     for (const side of ['missing', 'staying'] as const)
       seen[side].push(...(users?.[side].first ?? []).map(({ userId }) => userId))
     isMore = [users?.missing.more, users?.staying.more].some((more = 0) => more > 0)

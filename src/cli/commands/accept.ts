@@ -19,6 +19,8 @@ const REASON_MAX = 1000
 const LISTINGS_SHOWN = 50
 const USERS_NAMED = 10
 
+type Decision = ImportDecision['state']
+
 interface DecideOptions {
   readonly catalog?: number
   readonly listing?: number
@@ -30,26 +32,22 @@ interface DecideOptions {
 
 /** `collab-sync accept` and `refuse`: decides held listings, by listing, run or organization, or with `--catalog` a held import. */
 export async function decide(
-  state: ImportDecision['state'],
+  state: Decision,
   run: string | undefined,
   options: DecideOptions,
 ): Promise<number> {
   const { catalog: importId, listing, organization, reason = null, dryRun, json } = options
   checkUse(state, run, options)
   return withTables({ name: state }, async ({ database }) => {
-    if (importId !== undefined) return decideCatalog(database, { importId, state, reason }, json)
+    if (importId !== undefined)
+      return decideCatalog(database, { importId, state, decidedBy: processUser(), reason }, json)
     const choice = {
       runId: run === undefined ? null : await findRun(database, run),
       heldId: listing ?? null,
       organizationId: organization ?? null,
     } satisfies HeldChoice
-    const held = await holds.list.all(database, {
-      ...choice,
-      after: null,
-      limit: LISTINGS_SHOWN,
-      mostUsers: USERS_NAMED,
-      isRefused: false,
-    })
+    const shown = { after: null, limit: LISTINGS_SHOWN, mostUsers: USERS_NAMED, isRefused: false }
+    const held = await holds.list.all(database, { ...choice, ...shown })
     if (dryRun && json) printJson(held)
     else if (held.length > 0) {
       ;(dryRun ? print : note)(describeHeld(await countHeld({ database }, choice)))
@@ -74,7 +72,7 @@ export async function decide(
 }
 
 function checkUse(
-  state: ImportDecision['state'],
+  state: Decision,
   run: string | undefined,
   { catalog, listing, organization, reason = '', dryRun = false }: DecideOptions,
 ): void {
@@ -91,11 +89,7 @@ function checkUse(
     throw new UsageError('--reason is missing: it documents the decision.')
 }
 
-function show(
-  held: readonly HeldListing[],
-  state: ImportDecision['state'],
-  isDryRun = false,
-): void {
+function show(held: readonly HeldListing[], state: Decision, isDryRun = false): void {
   const say = isDryRun ? print : note
   const verb = state === 'accepted' ? 'remove' : 'keep'
   say(table(HELD_COLUMNS, held))
@@ -110,13 +104,12 @@ function show(
 
 async function decideCatalog(
   database: Database,
-  { importId, state, reason }: Pick<ImportDecision, 'importId' | 'state' | 'reason'>,
+  decision: ImportDecision,
   json: boolean | undefined,
 ): Promise<void> {
-  const decision = { importId, state, decidedBy: processUser(), reason }
   const decided = await decideImport(database, decision)
   if (json) printJson(decided)
-  else if (state === 'accepted')
+  else if (decision.state === 'accepted')
     print(
       `The held import was accepted: ${counted(decided.deactivated, 'scope')} of the catalog ${decided.deactivated === 1 ? 'is' : 'are'} inactive now. The next import adds its new scopes.`,
     )

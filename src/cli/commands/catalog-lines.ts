@@ -77,14 +77,10 @@ async function change(
   return withTables(command, async ({ database }) => {
     const by = { source: command.name, requestedBy: processUser() }
     const changes = await work(database, lines, by)
-    if (json) printJson(changes)
-    else print(describeChanges(changes))
+    if (json) return printJson(changes)
+    const changed = KINDS.filter(([kind]) => Object.values(changes[kind]).some((rows) => rows > 0))
+    print(changed.length === 0 ? 'Nothing to change.' : table(changeColumns(changes), changed))
   })
-}
-
-function describeChanges(changes: CatalogChanges): string {
-  const changed = KINDS.filter(([kind]) => Object.values(changes[kind]).some((rows) => rows > 0))
-  return changed.length === 0 ? 'Nothing to change.' : table(changeColumns(changes), changed)
 }
 
 /** `collab-sync catalog list`: the contents of a document or an organization, or all organizations. */

@@ -6,7 +6,7 @@ import type { CatalogSource } from '../../features/catalog/lines.ts'
 import { refreshCatalog } from '../../features/catalog/refresh.ts'
 import { readNameRedaction } from '../../features/privacy/rules.ts'
 import { countCatalog } from '../../features/catalog/catalog-change.ts'
-import type { CatalogKind, CatalogSize } from '../../features/catalog/catalog-change.ts'
+import type { CatalogKind } from '../../features/catalog/catalog-change.ts'
 import type { HeldImport } from '../../features/catalog/held-import.ts'
 import type { RowOf } from '../../core/database/statement.ts'
 import * as catalog from '../../core/database/statements/catalog.ts'
@@ -23,9 +23,6 @@ import { describeFullRun } from '../full-run.ts'
 import { heading, note, print, printJson, progressNotes } from '../output.ts'
 import { table } from '../table.ts'
 import { withTables } from '../with-store.ts'
-
-/** The result of an import, and the size of the catalog afterwards. */
-type Imported = CatalogImport & { readonly isDryRun: boolean; readonly catalog: CatalogSize }
 
 export const KINDS: readonly (readonly [kind: CatalogKind, name: string])[] = [
   ['organizations', 'organizations'],
@@ -77,18 +74,24 @@ export async function catalogShow({
     const imports = await catalog.recentImports.all(database, { limit: IMPORTS_SHOWN })
     const lacking = await readPage(request, {
       name: 'lacking',
-      key: LackingKey,
+      key: z.tuple([z.int(), z.int()]),
       read: (after, limit) => {
         const [afterId, afterPosition] = after ?? [null, null]
         return catalog.listLacking.all(database, { afterId, afterPosition, limit })
       },
-      keyOf: ({ lackingId, position }): z.output<typeof LackingKey> => [lackingId, position],
+      keyOf: ({ lackingId, position }) => [lackingId, position],
+      itemOf: ({ lackingId: _id, position: _position, ...ids }) => ids,
     })
-    const items = lacking.items.map(({ lackingId: _id, position: _position, ...ids }) => ids)
-    if (json) return printJson({ ...size, imports, lacking: { ...lacking, items } })
+    const { items, nextCursor } = lacking
+    if (json) return printJson({ ...size, imports, lacking })
     if (size.active.organizations === 0)
       return print('The catalog is empty. Fill it with: collab-sync catalog import FILE.')
-    print(table(sizeColumns(size), KINDS))
+    const columns: Columns<Kind> = [
+      ['catalog', ([, name]) => name],
+      ['active', ([kind]) => size.active[kind], 'number'],
+      ['inactive', ([kind]) => size.inactive[kind], 'number'],
+    ]
+    print(table(columns, KINDS))
     const fullRun = await describeFullRun(database, settings)
     if (fullRun !== null) print(`\n${fullRun}`)
     if (imports.length > 0) print(`${heading('Imports')}\n${table(IMPORT_COLUMNS, imports)}`)
@@ -96,12 +99,11 @@ export async function catalogShow({
       print(
         [heading('The held import lacks'), ...items.map((ids) => `  ${scopePath(ids)}`)].join('\n'),
       )
-    if (lacking.nextCursor !== null) note(`Next page: --cursor ${lacking.nextCursor}`)
+    if (nextCursor !== null) note(`Next page: --cursor ${nextCursor}`)
   })
 }
 
 const IMPORTS_SHOWN = 5
-const LackingKey = z.tuple([z.int(), z.int()]).readonly()
 const CATALOG_SQL = { name: 'CATALOG_SQL', unit: 'row' } as const
 
 interface LoadOptions {
@@ -125,10 +127,13 @@ async function load(
   const done = await work({ acceptsAll: acceptAll, isDryRun: dryRun, onProgress, redaction })
   if (done.blanks !== null) note(describeBlanks(source, done.blanks))
   const size = await countCatalog(database)
-  const imported: Imported = { ...done, isDryRun: dryRun, catalog: size }
-  if (json) printJson(imported)
+  if (json) printJson({ ...done, isDryRun: dryRun, catalog: size })
   else {
-    if (done.held === null || dryRun) print(describeImport(source, imported))
+    if (done.held === null || dryRun) {
+      const now: Column<Kind> = ['now', ([kind]) => size.active[kind], 'number']
+      print(`${counted(done.lines, source.unit)} of ${source.name} read.\n`)
+      print(table([...changeColumns(done), now], KINDS))
+    }
     if (done.held !== null) print(describeHeld(source.name, done.held, dryRun))
     const after = dryRun
       ? 'Nothing was changed: --dry-run.'
@@ -187,19 +192,5 @@ export function changeColumns(changes: CatalogChanges): Columns<Kind> {
   return [
     ['', ([, name]) => name],
     ...HEADS.map((head): Column<Kind> => [head, ([kind]) => changes[kind][head], 'number']),
-  ]
-}
-
-function describeImport(source: Pick<CatalogSource, 'name' | 'unit'>, done: Imported): string {
-  const now: Column<Kind> = ['now', ([kind]) => done.catalog.active[kind], 'number']
-  const read = `${counted(done.lines, source.unit)} of ${source.name} read.`
-  return `${read}\n\n${table([...changeColumns(done), now], KINDS)}`
-}
-
-function sizeColumns({ active, inactive }: CatalogSize): Columns<Kind> {
-  return [
-    ['catalog', ([, name]) => name],
-    ['active', ([kind]) => active[kind], 'number'],
-    ['inactive', ([kind]) => inactive[kind], 'number'],
   ]
 }

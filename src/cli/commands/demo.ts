@@ -23,10 +23,6 @@ import { quietLog, withAppOn, withStore } from '../with-store.ts'
 import type { AppOpening } from '../with-store.ts'
 import { workOff } from './run.ts'
 
-/** About 1,700 calls of 40 to 60 ms: a run takes long enough to show its progress. */
-const LATENCY_MS = 40
-const LATENCY_JITTER_MS = 20
-
 /**
  * `collab-sync demo`: a complete sync on this machine, against a local stand-in for the service. The generated data is the
  * same each time, so that a second demo writes little.
@@ -37,11 +33,8 @@ export async function demo({ json }: { json?: boolean }): Promise<number> {
     // Times of comments are computed from it. With midnight, two demos of one day serve the same comments.
     now: new Date(new Date().setUTCHours(0, 0, 0, 0)),
   })
-  const standIn = await startStandIn({
-    world,
-    latencyMs: LATENCY_MS,
-    latencyJitterMs: LATENCY_JITTER_MS,
-  })
+  // About 1,700 calls of 40 to 60 ms: a run takes long enough to show its progress.
+  const standIn = await startStandIn({ world, latencyMs: 40, latencyJitterMs: 20 })
   try {
     const settings = readDemoSettings(process.env, {
       need: ['service', 'database', 'queue'],
@@ -66,6 +59,15 @@ async function show(
   json: boolean | undefined,
 ): Promise<number> {
   const say = json ? () => {} : print
+  const runOnce = async () => {
+    const request = { trigger: 'cli', requestKey: null, scope: {} } as const
+    const runId = await withAppOn(store, opening, (app) =>
+      workOff(app, request, progressStyle({ json })),
+    )
+    const run = await requireRunDetails(store.database, runId)
+    say(describeRun(run))
+    return run
+  }
   say(heading('1. Import a catalog: what to sync'))
   const source = listSource('the demo', [...catalogLines(world)].map(named))
   const how = { prune: false, redaction: readNameRedaction }
@@ -73,15 +75,13 @@ async function show(
   say(`  ${counted(lines, 'line')} imported, as by collab-sync catalog import.`)
 
   say(heading('2. The first run loads everything'))
-  const firstRun = await runOnce(store, opening, json)
-  say(describeRun(firstRun))
+  const firstRun = await runOnce()
   if (firstRun.status !== 'succeeded') return giveUp(firstRun, json)
 
   say(heading('3. Data changes in the service, and the second run writes the changes'))
   const changes = randomChanges(world, DEMO_CHANGES)
   say(`  ${inWords(changes)}.\n`)
-  const secondRun = await runOnce(store, opening, json)
-  say(describeRun(secondRun))
+  const secondRun = await runOnce()
   if (secondRun.status !== 'succeeded') return giveUp(secondRun, json)
 
   const reports = await readDemoReports(store.database)
@@ -92,18 +92,6 @@ async function show(
     print(nextSteps(opening))
   }
   return EXIT.done
-}
-
-async function runOnce(
-  store: Store,
-  opening: AppOpening,
-  json: boolean | undefined,
-): Promise<RunDetails> {
-  const request = { trigger: 'cli', requestKey: null, scope: {} } as const
-  const runId = await withAppOn(store, opening, (app) =>
-    workOff(app, request, progressStyle({ json })),
-  )
-  return requireRunDetails(store.database, runId)
 }
 
 function giveUp(run: RunDetails, json: boolean | undefined): number {

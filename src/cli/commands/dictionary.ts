@@ -6,13 +6,11 @@ import { print, printJson } from '../output.ts'
 import { withTables } from '../with-store.ts'
 
 /** `collab-sync dictionary`: prints a page of the package, or the comments of the database as JSON. */
-export async function dictionary({
-  format,
-  json,
-}: {
+export async function dictionary(options: {
   format: 'markdown' | 'json' | 'dbt'
   json?: boolean
 }): Promise<number> {
+  const { format, json } = options
   if (json || format === 'json')
     return withTables({ name: 'dictionary' }, async ({ database }) =>
       printJson(await readDictionary(database)),

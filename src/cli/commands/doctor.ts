@@ -1,9 +1,7 @@
-import type { RowOf } from '../../core/database/statement.ts'
 import * as catalog from '../../core/database/statements/catalog.ts'
 import { hasEmbeddedPostgres } from '../../worker/embedded/home.ts'
 import { readPace } from '../../core/rate-limit/pace.ts'
 import { counted, time } from '../../schemas/format.ts'
-import type { Pace } from '../../schemas/pace.ts'
 import type { Log } from '../../base/log.ts'
 import { printable } from '../../base/printable.ts'
 import { readSettings } from '../../settings/settings.ts'
@@ -15,16 +13,15 @@ import { testNotify } from '../doctor/check-notify.ts'
 import { checkQueue } from '../doctor/check-queue.ts'
 import { checkService } from '../doctor/check-service.ts'
 import { checkSettings } from '../doctor/check-settings.ts'
-import { broken, guarded, next, skip } from '../doctor/finding.ts'
+import { broken, guarded, next, PATIENCE_MS, skip } from '../doctor/finding.ts'
 import type { Finding } from '../doctor/finding.ts'
 import { EXIT } from '../exit.ts'
 import { note, paint, print, printJson } from '../output.ts'
 import { quietLog } from '../with-store.ts'
 
-/** Time limit for PostgreSQL and Redis. The service gets the rest of WHOLE_MS. */
-const PATIENCE_MS = 2_500
 /** Time limit of a connection: shorter, so that a full server reports its reason. */
 const WAIT_MS = PATIENCE_MS / 2
+/** After PostgreSQL and Redis, the service gets the rest of it. */
 const WHOLE_MS = 4_000
 const SERVICE_LEAST_MS = 1_500
 
@@ -51,7 +48,7 @@ async function checkAll(): Promise<Finding[]> {
   const withQueue = !wrong.has('queue')
   const onRedis =
     withQueue && redisUrl !== undefined
-      ? checkQueue({ kind: 'redis', url: redisUrl, prefix }, { log, patienceMs: PATIENCE_MS })
+      ? checkQueue({ kind: 'redis', url: redisUrl, prefix }, log)
       : null
   const {
     found,
@@ -67,22 +64,16 @@ async function checkAll(): Promise<Finding[]> {
     ? [skip('service')]
     : pause !== null
       ? [skip('service', `${pause.by} paused all calls until ${time(pause.until)}`)]
-      : await guarded('service', WHOLE_MS, () =>
-          checkService(settings as ServiceSettings & Settings, scopes, timeoutMs),
+      : await guarded(
+          'service',
+          () => checkService(settings as ServiceSettings & Settings, scopes, timeoutMs),
+          WHOLE_MS,
         )
   return [...findings, ...found, ...(queue ?? []), ...service]
 }
 
 /** Checks PostgreSQL, and the queue if it is there. @returns also scopes of the catalog for the calls to the service, and the pause that forbids these calls */
-async function checkTables(
-  settings: Settings,
-  withQueue: boolean,
-  log: Log,
-): Promise<{
-  found: Finding[]
-  scopes?: RowOf<typeof catalog.anyScopes>[]
-  pause?: Pace['pause']
-}> {
+async function checkTables(settings: Settings, withQueue: boolean, log: Log) {
   const isEmbedded = settings.databaseUrl === undefined
   if (isEmbedded && !hasEmbeddedPostgres(settings.home)) {
     const missing = `not created yet: migrate creates an embedded one in ${settings.home}; set DATABASE_URL to use your own`
@@ -92,20 +83,17 @@ async function checkTables(
   const patience = isEmbedded ? undefined : AbortSignal.timeout(PATIENCE_MS)
   const opening = { log, applicationName: 'doctor', say: note, signal: patience, waitMs: WAIT_MS }
   const store = await openStore(settings, opening).catch((error: unknown) => error as Error)
-  if (store instanceof Error) return { found: [broken('PostgreSQL', store, PATIENCE_MS)] }
+  if (store instanceof Error) return { found: [broken('PostgreSQL', store)] }
   const { operations } = settings
   // All at once, within the time limit. If the catalog or the pause cannot be read, one of the checks reports why.
   const [{ findings, isReachable }, scopes, pace] = await Promise.all([
-    checkStore(store, settings, PATIENCE_MS),
+    checkStore(store, settings),
     catalog.anyScopes.all(store.database, { operations }).catch(() => []),
     readPace(store.database).catch(() => undefined),
   ])
   // Do not report the same fault twice.
   const isReported = !isReachable && store.queuePlace.url === store.databaseUrl
-  const queue =
-    withQueue && !isReported
-      ? await checkQueue(store.queuePlace, { log, patienceMs: PATIENCE_MS })
-      : []
+  const queue = withQueue && !isReported ? await checkQueue(store.queuePlace, log) : []
   await store.close().catch(() => {})
   return { found: [...findings, ...queue], scopes, pause: pace?.pause ?? null }
 }

@@ -24,12 +24,13 @@ export async function eraseCommand(
   return withTables(command, async ({ database, databaseUrl, queuePlace }) => {
     const hasOwnDatabase = queuePlace.kind === 'postgres' && queuePlace.url !== databaseUrl
     const queueDatabase = hasOwnDatabase ? openDatabase(queuePlace.url, { max: 1 }) : undefined
-    const whom = kind === 'userId' ? { userId: id } : { email: id }
-    const request = { ...whom, organizationId: organization, reason }
-    const done = await eraseUser(database, {
-      ...request,
+    const request = {
+      ...(kind === 'userId' ? { userId: id } : { email: id }),
       ...(queueDatabase && { queueDatabase }),
-    }).finally(() => queueDatabase?.end())
+      organizationId: organization,
+      reason,
+    }
+    const done = await eraseUser(database, request).finally(() => queueDatabase?.end())
     if (done.isResumed) note('An interrupted erasure of this person was continued.')
     if (json) return printJson(done)
     print(`Erased at ${time(done.erasedAt)} (erasure_id ${done.erasureId} in sync.erasures).\n`)

@@ -42,7 +42,11 @@ export async function exportTable(table: string, options: ExportOptions): Promis
       byteOrderMark: options.bom,
     }
     const startedAtMs = performance.now()
-    const progress = progressNotes((rows: number) => describeProgress(rows, startedAtMs))
+    const progress = progressNotes((rows: number) => {
+      // The total is unknown: counting takes as long as exporting.
+      const perSecond = Math.round((rows / (performance.now() - startedAtMs)) * 1000)
+      return `${counted(rows, 'row')}, ${count(perSecond)} per second`
+    })
     const events = { onRows: json ? undefined : progress, onWarning: note }
     const exported = await (state === undefined
       ? exportObject(database, request, events)
@@ -60,7 +64,6 @@ export async function exportTable(table: string, options: ExportOptions): Promis
   })
 }
 
-/** How to export later changes. */
 function nextSteps({ nextSince, cursor }: Exported, { after, state }: ExportOptions): string[] {
   if (state !== undefined) return [`Later changes: repeat with --state ${state}`]
   if (after !== undefined) return [`Later changes: --after ${cursor}`]
@@ -68,10 +71,4 @@ function nextSteps({ nextSince, cursor }: Exported, { after, state }: ExportOpti
     `Later changes: --since ${nextSince.toISOString()}`,
     `Including deletions and erasures: collab-sync changes --after ${cursor}`,
   ]
-}
-
-/** The total is unknown: counting takes as long as exporting. */
-function describeProgress(rows: number, startedAtMs: number): string {
-  const perSecond = Math.round((rows / (performance.now() - startedAtMs)) * 1000)
-  return `${counted(rows, 'row')}, ${count(perSecond)} per second`
 }

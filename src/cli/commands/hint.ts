@@ -1,5 +1,4 @@
 import { giveHint } from '../../client/hints.ts'
-import type { Hinted } from '../../schemas/hint.ts'
 import { counted } from '../../schemas/format.ts'
 import { processUser } from '../../base/process-user.ts'
 import { noteNotDelivered, print, printJson } from '../output.ts'
@@ -20,14 +19,11 @@ export async function hintCommand(options: HintOptions): Promise<number> {
   return withQueue(command, async ({ database }, queue, { log }) => {
     const parts = { database, queue, log, by: processUser() }
     const hinted = await giveHint(parts, { scope, add }, noteNotDelivered)
-    if (json) printJson(hinted)
-    else print(describe(hinted))
+    if (json) return printJson(hinted)
+    const { runId } = hinted
+    const what = counted(hinted.annotations, 'annotation')
+    print(
+      runId === null ? `Continuous refresh fetches ${what} next.` : `Run ${runId} fetches ${what}.`,
+    )
   })
-}
-
-function describe({ runId, annotations }: Hinted): string {
-  const what = counted(annotations, 'annotation')
-  return runId === null
-    ? `Continuous refresh fetches ${what} next.`
-    : `Run ${runId} fetches ${what}.`
 }

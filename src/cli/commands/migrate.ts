@@ -20,7 +20,10 @@ export async function migrate({ json }: { json?: boolean }): Promise<number> {
     const store = await openStore(settings, { log, applicationName: 'migrate', say: note, signal })
     try {
       const { databaseUrl, queuePlace } = store
-      const onDerived = progressNotes(describeProgress)
+      const onDerived = progressNotes(
+        (done: number, all: number, changed: number) =>
+          `Written times of comments: ${count(done)} of about ${count(all)} checked, ${count(changed)} changed`,
+      )
       const migrated = await migrateTables(databaseUrl, settings, { onDerived, signal })
       await migrateQueue(queuePlace, signal)
       if (json) printJson({ ...migrated, queue: queuePlace.kind })
@@ -68,8 +71,4 @@ function describePrivacy(
     return `${change} The next run writes the records that differ again.`
   const records = rewritten.map((of) => counted(of.records, of.object)).join(' and ')
   return `${change} The next run writes about ${records || 'no records'} again, estimated from reporting.observed_members.`
-}
-
-function describeProgress(done: number, all: number, changed: number): string {
-  return `Written times of comments: ${count(done)} of about ${count(all)} checked, ${count(changed)} changed`
 }

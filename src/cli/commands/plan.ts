@@ -56,10 +56,7 @@ function jsonPage(): typeof TEXT_PAGE {
 }
 
 function describeChanges(
-  changes: Pick<
-    PlannedScope,
-    'added' | 'changed' | 'removed' | 'held' | 'rejected' | 'fieldsRejected' | 'failure'
-  >,
+  changes: Pick<PlannedScope, Extract<keyof PlannedScope, keyof PlannedRun> | 'failure'>,
 ): string {
   const { added, changed, removed, held, rejected, fieldsRejected: fields, failure } = changes
   return [

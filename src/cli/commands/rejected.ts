@@ -23,13 +23,8 @@ export async function rejectedList(
   const { setAside = false, limit, json } = options
   return withTables({ name: 'rejected' }, async ({ database }) => {
     const runId = options.run === undefined ? null : await findRun(database, options.run, '--run')
-    const records = await rejected.list.all(database, {
-      runId,
-      isSetAside: setAside,
-      before: null,
-      limit,
-      mostCharacters: RECORD_CHARACTERS,
-    })
+    const of = { runId, isSetAside: setAside, mostCharacters: RECORD_CHARACTERS }
+    const records = await rejected.list.all(database, { ...of, before: null, limit })
     if (json) return printJson(records)
     if (records.length === 0)
       return print(`No rejected record is ${setAside ? 'set aside' : 'open'}.`)

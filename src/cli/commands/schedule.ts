@@ -13,9 +13,7 @@ interface Json {
 
 /** `collab-sync schedule show`. */
 export async function scheduleShow({ json }: Json): Promise<number> {
-  return onSchedule({ json }, ({ database, settings, queue }) =>
-    readSchedule(database, settings, queue),
-  )
+  return onSchedule({ json }, readSchedule)
 }
 
 /** `collab-sync schedule set [PATTERN]`. @param fields of the pattern; several arguments if the user did not quote it */
@@ -42,21 +40,14 @@ async function onSchedule(
   return withQueue({ name: 'schedule', creates }, async ({ database }, queue, opening) => {
     const { settings, log } = opening
     const schedule = await work({ database, queue, settings, log, by: processUser() })
-    if (json) printJson(schedule)
-    else print(describe(schedule))
+    if (json) return printJson(schedule)
+    const registered = schedule.registered
+      ? 'registered; a worker that is running at that time starts the run'
+      : 'not registered yet; a worker registers it when it starts (collab-sync worker)'
+    const last =
+      schedule.cron === null
+        ? (['to restore it', 'collab-sync schedule set'] as const)
+        : (['queue', registered] as const)
+    print(facts([...factsOfSchedule(schedule), last]))
   })
-}
-
-function describe(schedule: NightlySchedule): string {
-  return facts([
-    ...factsOfSchedule(schedule),
-    schedule.cron === null
-      ? ['to restore it', 'collab-sync schedule set']
-      : [
-          'queue',
-          schedule.registered
-            ? 'registered; a worker that is running at that time starts the run'
-            : 'not registered yet; a worker registers it when it starts (collab-sync worker)',
-        ],
-  ])
 }

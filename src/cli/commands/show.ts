@@ -31,13 +31,6 @@ import { table } from '../table.ts'
 import { inWordsOfCommand } from '../requested-scope.ts'
 import { withTables } from '../with-store.ts'
 
-interface ShowArguments {
-  readonly organization: string | undefined
-  readonly id: string | undefined
-  readonly annotation: string | undefined
-  readonly comment: number | undefined
-}
-
 interface ShowOptions {
   readonly user?: boolean
   readonly group?: boolean
@@ -56,16 +49,16 @@ interface ShowOptions {
  * @throws UsageError if nothing is stored about it
  */
 export async function show(
-  organization: string | undefined,
-  id: string | undefined,
-  annotation: string | undefined,
-  comment: number | undefined,
+  organizationId: string | undefined,
+  documentId: string | undefined,
+  annotationId: string | undefined,
+  commentId: number | undefined,
   options: ShowOptions,
 ): Promise<number> {
   const { find, json, seconds } = options
-  const ids =
-    find === undefined ? idsGiven({ organization, id, annotation, comment }, options) : null
-  if (ids === null && organization !== undefined)
+  const given = { documentId, annotationId, commentId }
+  const ids = find === undefined ? idsOf(organizationId, given, options) : null
+  if (ids === null && organizationId !== undefined)
     throw new UsageError('--find cannot be combined with IDs.')
   if (ids !== null && seconds !== undefined) throw new UsageError('--seconds needs --find.')
   const command = { name: 'show', demo: options.demo }
@@ -101,12 +94,14 @@ const WORDS = {
   beneathCursor: '--beneath',
 }
 
-function idsGiven(
-  { organization: organizationId, id, annotation: annotationId, comment: commentId }: ShowArguments,
+function idsOf(
+  organizationId: string | undefined,
+  given: Omit<ThingIds, 'organizationId'>,
   { user, group }: ShowOptions,
 ): ThingIds {
   if (organizationId === undefined) throw new UsageError('Give ORGANIZATION, or --find TEXT.')
-  if (!user && !group) return { organizationId, documentId: id, annotationId, commentId }
+  if (!user && !group) return { organizationId, ...given }
+  const { documentId: id, annotationId } = given
   if (id === undefined || annotationId !== undefined)
     throw new UsageError(`${user ? '--user' : '--group'} needs ORGANIZATION and one ID.`)
   return { organizationId, ...(user ? { userId: id } : { organizationUserGroupId: id }) }

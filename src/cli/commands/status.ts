@@ -6,7 +6,6 @@ import { DEAD_AFTER_S } from '../../core/database/claims.ts'
 import { readPace } from '../../core/rate-limit/pace.ts'
 import type { Database } from '../../core/database/pool.ts'
 import { readRuns, readWaits } from '../../client/run-reports.ts'
-import type { RowOf } from '../../core/database/statement.ts'
 import * as observed from '../../core/database/statements/observed.ts'
 import * as workersOf from '../../core/database/statements/workers.ts'
 import { readAttention } from '../../client/waiting.ts'
@@ -26,7 +25,6 @@ import {
   SETTING_COLUMNS,
   sharedSettingsOf,
 } from '../../schemas/process.ts'
-import type { NightlySchedule } from '../../schemas/schedule.ts'
 import { UsageError } from '../../base/errors.ts'
 import {
   count,
@@ -45,8 +43,6 @@ import { leftAlone, printRun } from '../run-details.ts'
 import { refreshLines } from '../refresh-details.ts'
 import { findRun } from '../requested-scope.ts'
 import { withTables } from '../with-store.ts'
-
-type WorkerReport = RowOf<typeof workersOf.read>
 
 type Overview = Awaited<ReturnType<typeof readOverview>>
 
@@ -133,7 +129,7 @@ async function readOverview(database: Database, settings: Settings, limit: numbe
       readAttention(database),
       observed.recent.all(database, { limit: MEMBER_CHANGES_SHOWN }),
       readFreshness(database),
-      readSchedule(database, settings),
+      readSchedule({ database, settings }),
       readPace(database),
     ])
   const readAt = new Date()
@@ -142,13 +138,17 @@ async function readOverview(database: Database, settings: Settings, limit: numbe
 
 function describe(overview: Overview): string {
   const { attention, freshness, memberChanges, pace, runs } = overview
+  const { cron, next, timeZone } = overview.schedule
   const leftRuns = runs.filter(({ workersGone }) => workersGone)
   return [
     facts([
       ['catalog', describeFreshness(overview)],
-      ['nightly', describeNightly(overview.schedule)],
+      [
+        'nightly',
+        next === null ? 'none scheduled' : `next at ${time(next)} (${cron}, ${timeZone})`,
+      ],
       ['pace', pace.callsPerSecond === null ? null : `${pace.callsPerSecond} calls a second`],
-      ['workers', describeWorkers(overview.workers)],
+      ['workers', describeWorkers(overview)],
     ]),
     ...overview.waiting.map(({ sentence }) => `  ${sentence}`),
     ...(freshness.refresh === null ? [] : refreshLines(freshness.refresh)),
@@ -191,15 +191,13 @@ function describeFreshness({ freshness, readAt }: Overview): string {
   return [size, age, ...parts].join(', ')
 }
 
-function describeNightly({ cron, next, timeZone }: NightlySchedule): string {
-  return cron === null || next === null
-    ? 'none scheduled'
-    : `next at ${time(next)} (${cron}, ${timeZone})`
-}
-
-function describeWorkers(workers: readonly WorkerReport[]): string {
+function describeWorkers({ workers }: Overview): string {
   const alive = workers.filter((worker) => worker.alive)
-  const frozen = workers.filter((worker) => worker.holdsTransaction).map(describeFrozen)
+  const frozen = workers
+    .filter((worker) => worker.holdsTransaction)
+    .map(({ workerId }) =>
+      paint.yellow(`${workerId} has no heartbeat and an open transaction: resume or end it`),
+    )
   if (alive.length === 0) return ['none running', ...frozen].join('; ')
   const inFlight = alive.reduce((sum, worker) => sum + worker.callsInFlight, 0)
   const limit = alive.reduce((sum, worker) => sum + worker.callsLimit, 0)
@@ -208,8 +206,4 @@ function describeWorkers(workers: readonly WorkerReport[]): string {
     latencies.length === 0 ? '' : `, ${duration(Math.max(...latencies))} per call at the slowest`
   const living = `${count(alive.length)} running: ${counted(inFlight, 'call')} in flight of at most ${count(limit)}${latency}`
   return [living, ...frozen].join('; ')
-}
-
-function describeFrozen({ workerId }: WorkerReport): string {
-  return paint.yellow(`${workerId} has no heartbeat and an open transaction: resume or end it`)
 }

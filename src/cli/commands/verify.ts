@@ -18,23 +18,17 @@ export async function verify(
   const isScoped = Object.keys(scope).length > 0
   if (isScoped && options.sample !== undefined)
     throw new UsageError('--sample cannot be combined with a scope: all of it is verified.')
-  const of = {
-    ...(isScoped ? { scope } : {}),
-    ...(options.sample === undefined ? {} : { sample: options.sample }),
-  }
+  const { sample } = options
+  const of = { ...(isScoped && { scope }), ...(sample !== undefined && { sample }) }
   return withCalls({ name: 'verify' }, async (app) => {
     const verified = await verifyTables(app.sync, of, (difference) => {
       if (!options.json) print(describeDifference(difference))
     })
     if (options.json) printJson(verified)
     else describe(verified)
-    return exitCode(verified)
+    if (verified.differing > 0) return EXIT.failed
+    return verified.failed > 0 ? EXIT.partial : EXIT.done
   })
-}
-
-function exitCode({ differing, failed }: Verified): number {
-  if (differing > 0) return EXIT.failed
-  return failed > 0 ? EXIT.partial : EXIT.done
 }
 
 const WORDS: Readonly<Record<Difference['kind'], string>> = {

@@ -20,7 +20,7 @@ import { describeHolder } from '../commands/changes.ts'
 import { describeFullRun } from '../full-run.ts'
 import { checkExcluded, checkWrittenMember } from './check-fields.ts'
 import { checkNotify } from './check-notify.ts'
-import { broken, fail, isAway, next, ok, warn } from './finding.ts'
+import { broken, fail, isAway, next, ok, PATIENCE_MS, warn } from './finding.ts'
 import type { Finding } from './finding.ts'
 
 /** With the queue in PostgreSQL, a larger clock difference orders events wrongly. */
@@ -62,21 +62,21 @@ const IN_TABLES: Checks = {
 export async function checkStore(
   store: Store,
   settings: Settings,
-  patienceMs: number,
+  patienceMs = PATIENCE_MS,
 ): Promise<{ findings: Finding[]; isReachable: boolean }> {
   const { database } = store
   const place = describeDatabase(database)
   const opening = checkDatabase(database).then(() => describeServer(database))
   const server = await inTime(opening, patienceMs).catch((error: unknown) => error as Error)
   if (server instanceof Error)
-    return { findings: [broken('PostgreSQL', server, patienceMs, place)], isReachable: false }
+    return { findings: [broken('PostgreSQL', server, place, patienceMs)], isReachable: false }
   const lost: { name: string; error: unknown }[] = []
   const run = async (checks: Checks): Promise<Finding[]> => {
     const found = Object.entries(checks).map(async ([name, check]) => {
       try {
         return await inTime(check({ database, store, settings, server }), patienceMs)
       } catch (error) {
-        if (!isAway(error)) return broken(name, error, patienceMs)
+        if (!isAway(error)) return broken(name, error, '', patienceMs)
         lost.push({ name, error })
         return null
       }
@@ -91,7 +91,7 @@ export async function checkStore(
   const connection =
     first === undefined
       ? ok('PostgreSQL', `${server.version} at ${place}, role ${server.role}, ${server.size}`)
-      : broken('PostgreSQL', first.error, patienceMs, `${place}, during the check of ${names}`)
+      : broken('PostgreSQL', first.error, `${place}, during the check of ${names}`, patienceMs)
   return { findings: [connection, ...basics, ...others], isReachable: first === undefined }
 }
 

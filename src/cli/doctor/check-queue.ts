@@ -9,24 +9,16 @@ import { onRedis, redisInfo, requireVersion } from '../../core/queue/redis.ts'
 import type { RedisPlace } from '../../core/queue/redis.ts'
 import { RATE_LIMIT_NAME } from '../../core/rate-limit/limiter.ts'
 import { redisStore } from '../../core/rate-limit/stores.ts'
-import { broken, fail, guarded, isAway, next, ok, warn } from './finding.ts'
+import { broken, fail, guarded, isAway, next, ok, PATIENCE_MS, warn } from './finding.ts'
 import type { Finding } from './finding.ts'
 
-/**
- * Checks the connection, version, memory and persistence of the queue, adds and removes a job, and writes the rate limit.
- * @param patienceMs of each check
- */
-export async function checkQueue(
-  place: QueuePlace,
-  { log, patienceMs }: { log: Log; patienceMs: number },
-): Promise<Finding[]> {
-  const found = await guarded('queue', patienceMs, () =>
-    place.kind === 'redis'
-      ? checkRedis(place, patienceMs)
-      : checkPostgresQueue(place.url, patienceMs),
+/** Checks the connection, version, memory and persistence of the queue, adds and removes a job, and writes the rate limit. */
+export async function checkQueue(place: QueuePlace, log: Log): Promise<Finding[]> {
+  const found = await guarded('queue', () =>
+    place.kind === 'redis' ? checkRedis(place) : checkPostgresQueue(place.url),
   )
   if (found.some(({ check, state }) => check === 'queue' && state !== 'ok')) return found
-  return [...found, await checkJobs(place, { log, patienceMs })]
+  return [...found, await checkJobs(place, log)]
 }
 
 /** No worker takes the job for a minute. If doctor is killed, a worker removes it. */
@@ -37,23 +29,20 @@ const TRIED_JOB = {
   removeOnFail: true,
 }
 
-async function checkJobs(
-  place: QueuePlace,
-  { log, patienceMs }: { log: Log; patienceMs: number },
-): Promise<Finding> {
+async function checkJobs(place: QueuePlace, log: Log): Promise<Finding> {
   const opening = openQueue(place, log)
   const tryJobs = async () => {
     for (const bull of Object.values((await opening).bull))
       await (await bull.add('doctor', {}, TRIED_JOB)).remove()
     if (place.kind === 'postgres') return
     const key = `${place.prefix}:${RATE_LIMIT_NAME}`
-    await onRedis(place, (redis) => redisStore(redis, key).pause(0), patienceMs)
+    await onRedis(place, (redis) => redisStore(redis, key).pause(0), PATIENCE_MS)
   }
   try {
-    await inTime(tryJobs(), patienceMs)
+    await inTime(tryJobs(), PATIENCE_MS)
     return ok('jobs', 'a job was added to each queue and removed')
   } catch (error) {
-    return refused(error, patienceMs)
+    return refused(error)
   } finally {
     // It breaks the connections, which would keep the process. A server that stopped responding must not delay doctor.
     const closing = opening.then((queue) => queue.close())
@@ -61,9 +50,9 @@ async function checkJobs(
   }
 }
 
-function refused(error: unknown, patienceMs: number): Finding {
+function refused(error: unknown): Finding {
   if (error instanceof EnvironmentError || error instanceof UsageError || isAway(error))
-    return broken('jobs', error, patienceMs)
+    return broken('jobs', error)
   const message = refusalOf(error)
   const known = FIXES.find(([code]) => message.includes(code))?.[1]
   return fail(
@@ -87,9 +76,9 @@ const FIXES: readonly [code: string, fix: string][] = [
 const POSTGRES_IS_ENOUGH =
   'the queue is in PostgreSQL, which is sufficient for a few machines with synchronized clocks (NTP) and about 1,000 jobs per second; otherwise set REDIS_URL'
 
-async function checkPostgresQueue(url: string, patienceMs: number): Promise<Finding> {
-  const signal = AbortSignal.timeout(patienceMs)
-  const waitMs = patienceMs / 2
+async function checkPostgresQueue(url: string): Promise<Finding> {
+  const signal = AbortSignal.timeout(PATIENCE_MS)
+  const waitMs = PATIENCE_MS / 2
   const database = openDatabase(url, { max: 1, applicationName: 'doctor', signal, waitMs })
   try {
     if ((await server.hasQueue.one(database)).hasQueue) return ok('queue', POSTGRES_IS_ENOUGH)
@@ -101,8 +90,8 @@ async function checkPostgresQueue(url: string, patienceMs: number): Promise<Find
   }
 }
 
-async function checkRedis(place: RedisPlace, patienceMs: number): Promise<Finding[]> {
-  const info = await onRedis(place, redisInfo, patienceMs)
+async function checkRedis(place: RedisPlace): Promise<Finding[]> {
+  const info = await onRedis(place, redisInfo, PATIENCE_MS)
   requireVersion(info)
   if (info === null)
     return [ok('queue', 'Redis; its user may not call INFO, so version and memory are unknown')]

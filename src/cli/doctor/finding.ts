@@ -38,16 +38,18 @@ export function skip(check: string, why = 'its settings are wrong'): Finding {
   return { check, state: 'skip', found: `not checked, because ${why}` }
 }
 
+/** Time limit of a check of PostgreSQL or Redis. */
+export const PATIENCE_MS = 2_500
+
 /**
  * A finding of an error. The message of an error of collab-sync is the problem, then the fix.
- * @param patienceMs time limit of the check
  * @param place of a server that does not respond, unless the error names it
  */
-export function broken(check: string, error: unknown, patienceMs: number, place = ''): Finding {
+export function broken(check: string, error: unknown, place = '', limitMs = PATIENCE_MS): Finding {
   const message = error instanceof Error ? error.message : String(error)
   if (isAway(error)) {
     const problem = isLate(error)
-      ? `no response within ${duration(patienceMs)}`
+      ? `no response within ${duration(limitMs)}`
       : `the connection was lost (${message})`
     return fail(check, [place, problem].filter(Boolean).join(': '), AWAY_FIX)
   }
@@ -82,15 +84,15 @@ function isLate(error: unknown): boolean {
   return isTimeout || /^(Abort|Timeout)Error$/.test(error.name) || isLate(error.cause)
 }
 
-/** Runs one check. An error is a finding, so that the other checks continue. @param patienceMs time limit */
+/** Runs one check. An error is a finding, so that the other checks continue. */
 export async function guarded(
   check: string,
-  patienceMs: number,
   work: () => Promise<Finding | Finding[]>,
+  limitMs = PATIENCE_MS,
 ): Promise<Finding[]> {
   try {
-    return [await inTime(work(), patienceMs)].flat()
+    return [await inTime(work(), limitMs)].flat()
   } catch (error) {
-    return [broken(check, error, patienceMs)]
+    return [broken(check, error, '', limitMs)]
   }
 }

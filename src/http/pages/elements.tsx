@@ -98,6 +98,15 @@ export function HiddenFields({ of }: { of: object }) {
   )
 }
 
+/** The button that sends a form. */
+export function Submit({ words, kind = 'quiet' }: { words: string; kind?: string }) {
+  return (
+    <button class={`button ${kind}`} type="submit">
+      {words}
+    </button>
+  )
+}
+
 interface ActionButtonProps {
   readonly action: string
   readonly fields?: Fields

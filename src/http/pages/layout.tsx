@@ -6,7 +6,7 @@ import { printable } from '../../base/printable.ts'
 import type { ProblemError } from '../problem.ts'
 import { covers } from '../auth/tokens.ts'
 import type { Access } from '../auth/tokens.ts'
-import { MayOperate, Sentence } from './elements.tsx'
+import { MayOperate, Sentence, Submit } from './elements.tsx'
 import { noticeOf } from './notices.ts'
 import type { NoticeName } from './notices.ts'
 import { staticPath } from './static/files.ts'
@@ -148,9 +148,7 @@ function Header({ part, search, waiting }: Pick<Frame, 'part' | 'search'> & { wa
           value={search}
           placeholder="ID, name or address"
         />
-        <button class="button quiet" type="submit">
-          Search
-        </button>
+        <Submit words="Search" />
       </form>
     </header>
   )
@@ -181,9 +179,7 @@ function Footer({ access, hasSignOut }: { access: Access | null; hasSignOut: boo
         {hasSignOut && (
           <li>
             <form method="post" action="/sign-out">
-              <button class="button quiet" type="submit">
-                Sign out
-              </button>
+              <Submit words="Sign out" />
             </form>
           </li>
         )}

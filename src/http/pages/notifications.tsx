@@ -3,7 +3,7 @@ import { readReceivers, sendTests } from '../../features/notify/receivers.ts'
 import type { ReceiverState, Tested } from '../../features/notify/receivers.ts'
 import type { Columns } from '../../schemas/columns.ts'
 import { counted } from '../../schemas/format.ts'
-import { ForOperators } from './elements.tsx'
+import { ForOperators, Submit } from './elements.tsx'
 import { sendPage } from './layout.tsx'
 import { READ } from './page-context.ts'
 import type { PageContext } from './page-context.ts'
@@ -75,9 +75,7 @@ export function notificationRoutes(
             />
             <ForOperators>
               <form class="row" method="post" action="/notifications/test">
-                <button class="button primary" type="submit">
-                  Send a test message to each
-                </button>
+                <Submit words="Send a test message to each" kind="primary" />
               </form>
             </ForOperators>
           </>

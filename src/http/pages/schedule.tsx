@@ -4,7 +4,7 @@ import { nextTimes } from '../../base/cron.ts'
 import { time } from '../../schemas/format.ts'
 import { action } from './actions/actions.ts'
 import type { Actions } from './actions/actions.ts'
-import { ActionButton, Card, ForOperators } from './elements.tsx'
+import { ActionButton, Card, ForOperators, Submit } from './elements.tsx'
 import { sendPage } from './layout.tsx'
 import { pathWithNotice } from './notices.ts'
 import { READ } from './page-context.ts'
@@ -60,9 +60,7 @@ function SetForm({ cron, removedCron, timeZone }: Partial<NightlySchedule>) {
           <label for="time-zone">Time zone, such as Europe/Berlin</label>
           <input id="time-zone" name="timeZone" required value={timeZone} />
         </div>
-        <button class="button primary" type="submit">
-          Set the schedule
-        </button>
+        <Submit words="Set the schedule" kind="primary" />
       </form>
     </Card>
   )

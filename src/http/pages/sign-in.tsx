@@ -1,4 +1,5 @@
 import type { FastifyReply } from 'fastify'
+import { Submit } from './elements.tsx'
 import { sendDocument } from './layout.tsx'
 
 /**
@@ -36,9 +37,7 @@ export function sendSignIn(
             autofocus
             aria-describedby={failed ? 'failed' : 'what'}
           />
-          <button class="button primary" type="submit">
-            Sign in
-          </button>
+          <Submit words="Sign in" kind="primary" />
         </form>
       </section>
     </main>,

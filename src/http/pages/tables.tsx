@@ -4,7 +4,7 @@ import type { Fields } from './elements.tsx'
 import { Shown } from './values.tsx'
 import type { Content } from './values.tsx'
 
-export interface TableProps<Row> {
+interface TableProps<Row> {
   readonly caption: string
   /** True if the heading above the table says the same. */
   readonly isTitled?: boolean
@@ -58,7 +58,7 @@ export function Table<Row>({ caption, isTitled, columns, rows, empty }: TablePro
   )
 }
 
-interface PagerProps {
+export interface PagerProps {
   readonly path: string
   /** The filter of the listing, and the cursor of this page. */
   readonly query: Fields

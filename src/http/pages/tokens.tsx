@@ -6,8 +6,8 @@ import { addAccessToken, removeAccessToken, RIGHTS, TOKEN_COLUMNS } from '../aut
 import type { AccessToken } from '../auth/access-tokens.ts'
 import { clearSessionCookie } from '../auth/sessions.ts'
 import type { Lock } from '../auth/tokens.ts'
-import { ConfirmPage } from './actions/routes.tsx'
-import { Card } from './elements.tsx'
+import { sendQuestion } from './actions/routes.tsx'
+import { Card, Submit } from './elements.tsx'
 import { sendPage } from './layout.tsx'
 import { pathWithNotice } from './notices.ts'
 import { readFields } from './page-context.ts'
@@ -85,20 +85,15 @@ export function tokenRoutes(
 
   app.get('/tokens/remove', ADMIN, async (request, reply) => {
     const fields = readFields(Name, request.query)
-    const question = {
+    return sendQuestion(reply, '/tokens/remove', fields, {
+      title: 'Remove the token?',
       sentences: [
         `The token ${fields.name} and the sessions that began with it stop working within one second.`,
       ],
       words: 'Remove the token',
       isDanger: true,
       back: '/tokens',
-      title: 'Remove the token?',
-    }
-    return sendPage(
-      reply,
-      { ...FRAME, title: question.title },
-      <ConfirmPage path="/tokens/remove" fields={fields} question={question} />,
-    )
+    })
   })
 
   app.post('/tokens/remove', ADMIN, async (request, reply) => {
@@ -145,9 +140,7 @@ function AddForm({ name, rights }: z.output<typeof Typed>) {
             ))}
           </select>
         </div>
-        <button class="button primary" type="submit">
-          Add the token
-        </button>
+        <Submit words="Add the token" kind="primary" />
       </form>
     </Card>
   )

@@ -4,8 +4,7 @@ import { countHeld } from '../../core/sync/held.ts'
 import type { HeldCounts } from '../../core/sync/held.ts'
 import * as held from '../../core/database/statements/held.ts'
 import type { RowOf } from '../../core/database/statement.ts'
-import { readHeldUsers } from '../../client/waiting.ts'
-import type { HeldUsers } from '../../client/waiting.ts'
+import { withHeldUsers } from '../../client/waiting.ts'
 import { id } from '../../schemas/check.ts'
 import { CURSOR_FAULT } from '../../schemas/page.ts'
 import { count, counted, describeHeld, listingName, shortId } from '../../schemas/format.ts'
@@ -43,7 +42,7 @@ const UsersQuery = z.object({ leaving: id.optional(), staying: id.optional() })
 
 type UsersQuery = z.output<typeof UsersQuery>
 
-type Listing = RowOf<typeof held.byOrganization>
+type Listing = Awaited<ReturnType<typeof withHeldUsers<RowOf<typeof held.byOrganization>>>>[number]
 
 /** Parameters of `held.byOrganization` for one listing. */
 export function heldListing(heldId: number) {
@@ -54,7 +53,8 @@ export function heldListing(heldId: number) {
 /** `/held`: held removals by organization, and rejected records. `/held/ID`: the users who would leave a listing, and those who stay. */
 export function heldRoutes(app: FastifyInstance, { collabSync, database }: PageContext): void {
   app.get('/held', READ, async (request, reply) => {
-    const { run, organization, cursor, rejectedCursor } = readFields(Query, request.query)
+    const query = readFields(Query, request.query)
+    const { run, organization, cursor, rejectedCursor } = query
     const found = await held.byOrganization.all(database, {
       heldId: null,
       runId: run ?? null,
@@ -63,23 +63,17 @@ export function heldRoutes(app: FastifyInstance, { collabSync, database }: PageC
       mostOfOrganization: organization === undefined ? LISTINGS_OF_ORGANIZATION : null,
       limit: LISTINGS_A_PAGE + 1,
     })
-    const listings = found.slice(0, LISTINGS_A_PAGE)
-    const heldIds = listings.map(({ heldId }) => heldId)
-    const organizationIds = [...new Set(listings.map(({ organizationId }) => organizationId))]
+    const shown = found.slice(0, LISTINGS_A_PAGE)
+    const organizationIds = [...new Set(shown.map(({ organizationId }) => organizationId))]
     const countOf = (organizationId: string | null) =>
       countHeld({ database }, { runId: run ?? null, organizationId })
-    const [users, groups, ofRun, rejected] = await Promise.all([
-      readHeldUsers(database, heldIds, USERS_SHOWN),
+    const [listings, groups, ofRun, rejected] = await Promise.all([
+      withHeldUsers(database, shown, USERS_SHOWN),
       Promise.all(organizationIds.map(countOf)),
       run === undefined ? null : countOf(null),
-      collabSync.listRejectedRecords({
-        runId: run,
-        limit: RECORDS_A_PAGE,
-        cursor: rejectedCursor,
-      }),
+      collabSync.listRejectedRecords({ runId: run, limit: RECORDS_A_PAGE, cursor: rejectedCursor }),
     ])
-    const query = { run, organization, cursor, rejectedCursor }
-    const last = found.length > LISTINGS_A_PAGE ? heldIds.at(-1) : undefined
+    const last = found.length > LISTINGS_A_PAGE ? shown.at(-1)?.heldId : undefined
     return sendPage(
       reply,
       { title: 'Waiting', part: '/held' },
@@ -104,7 +98,7 @@ export function heldRoutes(app: FastifyInstance, { collabSync, database }: PageC
             key={place}
             organizationId={organizationIds[place] as string}
             isAlone={organization !== undefined}
-            {...{ run, counts, listings, users }}
+            {...{ run, counts, listings }}
           />
         ))}
         <Pager path="/held" query={query} nextCursor={last?.toString() ?? null} />
@@ -135,15 +129,15 @@ export function heldRoutes(app: FastifyInstance, { collabSync, database }: PageC
   app.get<{ Params: { heldId: string } }>('/held/:heldId', READ, async (request, reply) => {
     const query = readFields(UsersQuery, request.query)
     const heldId = HeldId.safeParse(request.params.heldId).data ?? 0
-    const [listing] = await held.byOrganization.all(database, heldListing(heldId))
-    if (listing === undefined) throw new ProblemError(404, 'No removal of that ID is held.')
+    const found = await held.byOrganization.all(database, heldListing(heldId))
     const after = { missing: query.leaving, staying: query.staying }
-    const users = (await readHeldUsers(database, [heldId], USERS_A_PAGE, after)).get(heldId)
+    const [listing] = await withHeldUsers(database, found, USERS_A_PAGE, after)
+    if (listing === undefined) throw new ProblemError(404, 'No removal of that ID is held.')
     return sendPage(
       reply,
       { title: 'Held removal', part: '/held' },
       <Card title={`Organization ${listing.organizationId}`}>
-        <Listing listing={listing} users={users} query={query} />
+        <Listing listing={listing} query={query} />
         <Pager
           path={`/held/${heldId}`}
           query={{ cursor: query.leaving ?? query.staying }}
@@ -160,14 +154,12 @@ function Organization({
   run,
   counts,
   listings,
-  users,
 }: {
   counts: HeldCounts
   organizationId: string
   isAlone: boolean
   run: string | undefined
   listings: readonly Listing[]
-  users: ReadonlyMap<number, HeldUsers>
 }) {
   const shown = listings.filter((listing) => listing.organizationId === organizationId)
   const fields = { organization: organizationId, run }
@@ -175,7 +167,7 @@ function Organization({
     <Card title={`Organization ${organizationId}`}>
       <Several counts={counts} fields={fields} of={`organization ${organizationId}`} />
       {shown.map((listing) => (
-        <Listing key={listing.heldId} listing={listing} users={users.get(listing.heldId)} />
+        <Listing key={listing.heldId} listing={listing} />
       ))}
       {counts.listings > shown.length && !isAlone && (
         <a href={pathWith('/held', fields)}>All {counted(counts.listings, 'listing')}</a>
@@ -184,7 +176,6 @@ function Organization({
   )
 }
 
-/** Buttons that decide several listings at once. */
 function Several({ counts, fields, of }: { counts: HeldCounts; fields: Fields; of: string }) {
   if (counts.listings < 2) return null
   return (
@@ -213,78 +204,56 @@ function Decide({ words = '', ...button }: { fields: Fields; words?: string; abo
   )
 }
 
-function Listing({
-  listing,
-  users,
-  query = {},
-}: {
-  listing: Listing
-  users: HeldUsers | undefined
-  query?: UsersQuery
-}) {
+/**
+ * Users who leave beside users who stay. A list that is cut links to the page of the listing, which shows the others.
+ * @param query the last users of the previous page
+ */
+function Listing({ listing, query = {} }: { listing: Listing; query?: UsersQuery }) {
+  const { heldId, organizationId, runId } = listing
   const name = listingName(listing)
+  const sides = [
+    ['Leave if you accept', 'leaving', listing.missing],
+    ['Stay in any case', 'staying', listing.staying],
+  ] as const
   return (
     <article class="held">
       <div class="head">
         <h3>
           <ThingLink ids={listing}>{name}</ThingLink>
         </h3>
-        <Decide
-          fields={{ held: listing.heldId, run: listing.runId }}
-          about={`the removal in ${name}`}
-        />
+        <Decide fields={{ held: heldId, run: runId }} about={`the removal in ${name}`} />
       </div>
       <p class="soft">
         {count(listing.usersMissing)} of {counted(listing.usersBefore, 'user')} missing, first seen{' '}
-        <Time at={listing.at} />, last in run{' '}
-        <a href={`/runs/${listing.runId}`}>{shortId(listing.runId)}</a>
+        <Time at={listing.at} />, last in run <a href={`/runs/${runId}`}>{shortId(runId)}</a>
         {listing.repeats > 0 && `, and again in ${counted(listing.repeats, 'nightly run')} since`}.
       </p>
-      {users !== undefined && <Sides listing={listing} users={users} query={query} />}
+      <div class="sides">
+        {sides.map(([words, cursor, { inAll, first, more }]) => (
+          <div key={cursor} class="side">
+            <h4>
+              {words}: {counted(inAll, 'user')}
+            </h4>
+            <ul>
+              {first.map(({ userId, name }) => (
+                // A name may be written from right to left: it must not reorder the text beside it.
+                <li key={userId}>
+                  <ThingLink ids={{ organizationId, userId }}>
+                    <bdi>{name ?? userId}</bdi>
+                  </ThingLink>
+                  {name !== null && <bdi class="soft">{userId}</bdi>}
+                </li>
+              ))}
+            </ul>
+            {more > 0 && (
+              <a href={pathWith(`/held/${heldId}`, { ...query, [cursor]: first.at(-1)?.userId })}>
+                and {count(more)} more {cursor === 'leaving' ? 'who leave' : 'who stay'}
+              </a>
+            )}
+          </div>
+        ))}
+      </div>
     </article>
-  )
-}
-
-/** Users who leave beside users who stay. A list that is cut links to the page of the listing, which shows the others. */
-function Sides({
-  listing: { heldId, organizationId },
-  users,
-  query,
-}: {
-  listing: Listing
-  users: HeldUsers
-  query: UsersQuery
-}) {
-  const sides = [
-    ['Leave if you accept', 'leaving', users.missing],
-    ['Stay in any case', 'staying', users.staying],
-  ] as const
-  return (
-    <div class="sides">
-      {sides.map(([words, cursor, { inAll, first, more }]) => (
-        <div key={cursor} class="side">
-          <h4>
-            {words}: {counted(inAll, 'user')}
-          </h4>
-          <ul>
-            {first.map(({ userId, name }) => (
-              // A name may be written from right to left: it must not reorder the text beside it.
-              <li key={userId}>
-                <ThingLink ids={{ organizationId, userId }}>
-                  <bdi>{name ?? userId}</bdi>
-                </ThingLink>
-                {name !== null && <bdi class="soft">{userId}</bdi>}
-              </li>
-            ))}
-          </ul>
-          {more > 0 && (
-            <a href={pathWith(`/held/${heldId}`, { ...query, [cursor]: first.at(-1)?.userId })}>
-              and {count(more)} more {cursor === 'leaving' ? 'who leave' : 'who stay'}
-            </a>
-          )}
-        </div>
-      ))}
-    </div>
   )
 }
 

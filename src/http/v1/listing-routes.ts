@@ -16,7 +16,7 @@ import { OfRunRequestSchema, PageRequestSchema, pageSchema } from '../../schemas
 import type { Page, PageRequest } from '../../schemas/page.ts'
 import { CursorGoneError } from '../../base/errors.ts'
 import { noSuchRun, pathOf, ProblemError } from '../problem.ts'
-import { namingCursor, operation, RunPathSchema, withLimit } from './operation.ts'
+import { namingCursor, operation, refused, RunPathSchema, withLimit } from './operation.ts'
 import type { OperationParts, V1App, V1Options } from './operation.ts'
 
 /** The parameters of a path that names a run; other paths have none. */
@@ -84,7 +84,9 @@ export function listingRoutes(app: V1App, { collabSync }: V1Options): void {
     summary: 'The catalog entries of a document, of an organization, or all organizations',
     response: pageSchema(CatalogEntrySchema),
   })
-  const listChanges = (query: PageRequest) => collabSync.listChanges(query).catch(goneCursor)
+  // A cursor whose changes are not stored any more: a retry cannot succeed.
+  const listChanges = (query: PageRequest) =>
+    collabSync.listChanges(query).catch(refused(410, CursorGoneError))
   list(app, '/changes', withLimit(ChangesRequestSchema), listChanges, {
     id: 'listChanges',
     summary: 'Changes after a cursor, in their order',
@@ -93,11 +95,6 @@ export function listingRoutes(app: V1App, { collabSync }: V1Options): void {
     response: ChangesPageSchema,
     problems: [410],
   })
-}
-
-/** A cursor whose changes are not stored any more: a retry cannot succeed. */
-function goneCursor(error: unknown): never {
-  throw error instanceof CursorGoneError ? new ProblemError(410, error.message) : error
 }
 
 /**

@@ -132,10 +132,10 @@ export function atMost(max: number): <T>(work: () => Promise<T>) => Promise<T> {
   }
 }
 
-/** Turns a UsageError into a problem with this status: the request is valid, but cannot be fulfilled. */
-export function refused(status: 404 | 409 | 422): (error: unknown) => never {
-  return (error) => {
-    throw error instanceof UsageError ? new ProblemError(status, error.message) : error
+/** Turns a UsageError, or one of a kind, into a problem with this status: the request is valid, but cannot be fulfilled. */
+export function refused(status: 404 | 409 | 410 | 422, kind = UsageError) {
+  return (error: unknown): never => {
+    throw error instanceof kind ? new ProblemError(status, error.message) : error
   }
 }
 

@@ -12,7 +12,6 @@ import { AnnotationPath, LISTED, OrganizationPath } from './catalog-routes.ts'
 import { digits, namingCursor, operation, operationId, withLimit } from './operation.ts'
 import type { V1App, V1Options } from './operation.ts'
 
-/** Each kind of object, with its path and the schema of its IDs. */
 const THINGS = [
   ...LISTED,
   [

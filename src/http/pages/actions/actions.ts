@@ -105,7 +105,7 @@ function heldAction(
     },
     async perform(fields, { database, by }) {
       const given = { reason: fields.reason || undefined }
-      checked(isAccepted ? AcceptHeldSchema : RefuseHeldSchema, given, '')
+      checked(isAccepted ? AcceptHeldSchema : RefuseHeldSchema, given)
       const { listings, people, left } = await decideHeld(
         { database },
         choiceOf(fields),
@@ -144,7 +144,6 @@ async function requireRun(runId: string, { collabSync }: PageContext): Promise<R
   return run
 }
 
-/** The IDs of a catalog entry. */
 const LineFields = z.object(CatalogLineSchema.shape)
 
 const flag = z.stringbool().optional()
@@ -285,7 +284,7 @@ export const ACTIONS: Actions = {
   hint: action({
     fields: LineFields,
     confirm(ids) {
-      checked(HintScopeSchema, scopeOf(ids), '')
+      checked(HintScopeSchema, scopeOf(ids))
       return {
         title: 'Report changed comments?',
         sentences: [describe(ids), 'Its comments are fetched next.'],
@@ -294,9 +293,7 @@ export const ACTIONS: Actions = {
       }
     },
     async perform(ids, { collabSync }) {
-      const { runId, annotations } = await collabSync.hint(
-        checked(HintScopeSchema, scopeOf(ids), ''),
-      )
+      const { runId, annotations } = await collabSync.hint(checked(HintScopeSchema, scopeOf(ids)))
       if (runId !== null) return pathWithNotice(`/runs/${runId}`, 'run-started')
       return pathWithNotice(thingPath(ids), 'hinted', [annotations])
     },

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import * as z from 'zod'
 import { UsageError } from '../../../base/errors.ts'
-import { HiddenFields } from '../elements.tsx'
+import { HiddenFields, Submit } from '../elements.tsx'
 import { sendPage } from '../layout.tsx'
 import { readFields } from '../page-context.ts'
 import type { PageContext } from '../page-context.ts'
@@ -23,12 +23,7 @@ function addAction(app: FastifyInstance, context: PageContext, path: string, act
   app.get(path, { config: { right: 'operate' } }, async (request, reply) => {
     try {
       const fields = readFields(action.fields, request.query)
-      const question = await action.confirm(fields, context)
-      return sendPage(
-        reply,
-        { title: question.title, part: null },
-        <ConfirmPage path={path} fields={fields} question={question} />,
-      )
+      return sendQuestion(reply, path, fields, await action.confirm(fields, context))
     } catch (error) {
       if (!(error instanceof UsageError) || action.form === undefined) throw error
       return sendPage(
@@ -52,17 +47,16 @@ function addAction(app: FastifyInstance, context: PageContext, path: string, act
   })
 }
 
-/** The question before an action, with the form that confirms it. */
-export function ConfirmPage({
-  path,
-  fields,
-  question,
-}: {
-  path: string
-  fields: object
-  question: Question
-}) {
-  return (
+/** Sends the question before an action, with the form that confirms it. */
+export function sendQuestion(
+  reply: FastifyReply,
+  path: string,
+  fields: object,
+  question: Question,
+) {
+  return sendPage(
+    reply,
+    { title: question.title, part: null },
     <section class="card">
       {question.sentences.map((sentence) => (
         <p key={sentence}>{sentence}</p>
@@ -75,13 +69,11 @@ export function ConfirmPage({
             <input name="reason" required={question.reason === 'required'} maxLength={1000} />
           </label>
         )}
-        <button class={`button ${question.isDanger ? 'danger' : 'primary'}`} type="submit">
-          {question.words}
-        </button>
+        <Submit words={question.words} kind={question.isDanger ? 'danger' : 'primary'} />
         <a class="button quiet" href={question.back}>
           Back
         </a>
       </form>
-    </section>
+    </section>,
   )
 }

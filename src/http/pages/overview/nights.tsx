@@ -130,7 +130,6 @@ function toneOf(status: string): Tone {
   return status === 'due' || status === 'paused' ? 'idle' : STATUS_TONES[status as RunStatus]
 }
 
-/** What a night did, in words. */
 function wordsOf({ dueAt, status, durationMs, calls }: Night): string {
   if (durationMs === null) return `${time(dueAt)}: ${status}`
   const verb = status === 'running' ? 'in progress for' : `${status} in`

@@ -1,5 +1,4 @@
 import type { FastifyInstance } from 'fastify'
-import type { ComponentChildren } from 'preact'
 import { describeMemberChange } from '../../../schemas/member-change.ts'
 import { scopesDone, scopesInAll } from '../../../schemas/run.ts'
 import type { RunDetails } from '../../../schemas/run.ts'
@@ -7,7 +6,6 @@ import * as observed from '../../../core/database/statements/observed.ts'
 import * as pages from '../../../core/database/statements/pages.ts'
 import * as scopes from '../../../core/database/statements/scopes.ts'
 import type { RowOf } from '../../../core/database/statement.ts'
-import type { AttentionByKind } from '../../../schemas/attention.ts'
 import { readAttention } from '../../../client/waiting.ts'
 import { STATUS_TONES, statusOf } from '../../../schemas/columns.ts'
 import type { Columns, Tone } from '../../../schemas/columns.ts'
@@ -26,44 +24,37 @@ import { PaceCard } from './pace.tsx'
 /** `/`: the last nightly run, the next one, open problems, and the last 30 nights and days. */
 export function overviewRoutes(app: FastifyInstance, context: PageContext): void {
   app.get('/', READ, async (_request, reply) => {
-    return sendPage(reply, { title: 'Overview', part: '/' }, await overview(context))
+    const read = await readOverview(context)
+    return sendPage(
+      reply,
+      { title: 'Overview', part: '/' },
+      <>
+        <div class="pair">
+          <LastRun {...read} />
+          <AttentionCard rows={read.attention} freshness={read.freshness} />
+        </div>
+        <MemberChanges {...read} />
+        <NightsAndDays {...read} />
+        <PaceCard pace={read.pace} />
+      </>,
+    )
   })
 }
 
-async function overview(context: PageContext): Promise<ComponentChildren> {
+type Overview = Awaited<ReturnType<typeof readOverview>>
+
+async function readOverview(context: PageContext) {
   const { collabSync, database } = context
-  const [{ schedule, newest, run }, freshness, attention, nights, days, pace, changes] =
-    await Promise.all([
-      readLastRun(context),
-      scopes.freshness.one(database),
-      readAttention(database),
-      pages.nights.all(database),
-      pages.days.all(database),
-      collabSync.getPace(),
-      observed.recent.all(database, { limit: MEMBER_CHANGES_SHOWN }),
-    ])
-  const night = nights.at(-1)
-  const has = (kind: AttentionByKind['kind']) => attention.some((row) => row.kind === kind)
-  return (
-    <>
-      <div class="pair">
-        <LastRun
-          run={run}
-          unstarted={schedule.next !== null && night?.runId === null ? night : null}
-          completeUpTo={newest.completeUpTo}
-          next={schedule.next}
-          hasCatalog={!has('catalog_empty')}
-          // Without a catalog, a worker has nothing to sync.
-          hasWorker={!has('no_worker') && !has('catalog_empty')}
-          pausedUntil={pace.pause?.until ?? null}
-        />
-        <AttentionCard rows={attention} freshness={freshness} />
-      </div>
-      <MemberChanges changes={changes} />
-      <NightsAndDays nights={nights} days={sinceFirstActivity(days)} />
-      <PaceCard pace={pace} />
-    </>
-  )
+  const [last, freshness, attention, nights, days, pace, changes] = await Promise.all([
+    readLastRun(context),
+    scopes.freshness.one(database),
+    readAttention(database),
+    pages.nights.all(database),
+    pages.days.all(database),
+    collabSync.getPace(),
+    observed.recent.all(database, { limit: MEMBER_CHANGES_SHOWN }),
+  ])
+  return { ...last, freshness, attention, nights, days: sinceFirstActivity(days), pace, changes }
 }
 
 async function readLastRun({ collabSync, database }: PageContext) {
@@ -73,16 +64,8 @@ async function readLastRun({ collabSync, database }: PageContext) {
   return { schedule, newest, run }
 }
 
-type Night = RowOf<typeof pages.nights>
-
 /** The last nights as a picture, and the last days as a table, which is open while the schedule has started no run. */
-function NightsAndDays({
-  nights,
-  days,
-}: {
-  nights: readonly Night[]
-  days: readonly RowOf<typeof pages.days>[]
-}) {
+function NightsAndDays({ nights, days }: Overview) {
   if (nights.length === 0 && days.length === 0) return null
   return (
     <Card title={nights.length === 0 ? 'The last 30 days' : 'The last nights'}>
@@ -108,7 +91,6 @@ function sinceFirstActivity(days: readonly RowOf<typeof pages.days>[]) {
   return days.slice(0, first + 1)
 }
 
-/** What became of the newest run of everything, by its status. */
 const OUTCOMES: Record<RunDetails['status'], string> = {
   queued: 'is waiting for a worker',
   running: 'is in progress',
@@ -118,24 +100,16 @@ const OUTCOMES: Record<RunDetails['status'], string> = {
   cancelled: 'was cancelled',
 }
 
-/**
- * The result of the last nightly run, or without a schedule of the last run of everything, and when the next one is due.
- * @param unstarted the last night, if no run was started for it
- */
-function LastRun({
-  run,
-  unstarted,
-  completeUpTo,
-  hasCatalog,
-  ...next
-}: {
-  run: RunDetails | null
-  unstarted: Night | null
-  completeUpTo: Date | null
-  hasCatalog: boolean
-} & NextRunProps) {
+/** The result of the last nightly run, or without a schedule of the last run of everything, and when the next one is due. */
+function LastRun(read: Overview) {
+  const { schedule, newest, run, nights, attention, pace } = read
+  const { completeUpTo } = newest
+  const night = nights.at(-1)
+  // The last night, if no run was started for it.
+  const unstarted = schedule.next !== null && night?.runId === null ? night : null
   const tone = unstarted === null ? toneOf(run) : unstarted.status === 'missed' ? 'bad' : 'idle'
-  const mayStart = hasCatalog && next.pausedUntil === null && (run === null || !isOpen(run))
+  const hasCatalog = !attention.some(({ kind }) => kind === 'catalog_empty')
+  const mayStart = hasCatalog && pace.pause === null && run?.finishedAt !== null
   return (
     <section class={`card verdict ${tone}`}>
       <Sign tone={tone} />
@@ -144,7 +118,7 @@ function LastRun({
           {unstarted !== null
             ? UNSTARTED[unstarted.status]
             : run === null
-              ? `No ${next.next === null ? 'run of everything' : 'nightly run'} yet`
+              ? `No ${schedule.next === null ? 'run of everything' : 'nightly run'} yet`
               : titleOf(run)}
         </h2>
         {unstarted !== null && (
@@ -180,7 +154,7 @@ function LastRun({
             The tables are complete up to <Time at={completeUpTo} />.
           </p>
         )}
-        <NextRun {...next} />
+        <NextRun {...read} />
         <div class="row">
           <ActionButton
             action="sync"
@@ -193,7 +167,6 @@ function LastRun({
   )
 }
 
-/** What is said of a night without a run, by its status. */
 const UNSTARTED: Readonly<Record<string, string>> = {
   missed: 'The last nightly run did not start',
   paused: 'The last nightly run did not start: the calls were paused',
@@ -205,28 +178,20 @@ function toneOf(run: RunDetails | null): Tone {
   return run.resolvedBy === null ? STATUS_TONES[run.status] : 'info'
 }
 
-function isOpen({ finishedAt }: RunDetails): boolean {
-  return finishedAt === null
-}
-
 function titleOf(run: RunDetails): string {
   const kind = run.trigger === 'schedule' ? 'nightly run' : 'run of everything'
-  return `The ${isOpen(run) ? '' : 'last '}${kind} ${OUTCOMES[run.status]}`
-}
-
-interface NextRunProps {
-  readonly next: Date | null
-  readonly hasWorker: boolean
-  readonly pausedUntil: Date | null
+  return `The ${run.finishedAt === null ? '' : 'last '}${kind} ${OUTCOMES[run.status]}`
 }
 
 /** When the next nightly run is due, and what delays it and runs that start now. */
-function NextRun({ next, hasWorker, pausedUntil }: NextRunProps) {
+function NextRun({ schedule: { next }, attention, pace: { pause } }: Overview) {
+  // Without a catalog, a worker has nothing to sync.
+  const hasWorker = !attention.some(({ kind }) => kind === 'no_worker' || kind === 'catalog_empty')
   return (
     <>
-      {pausedUntil !== null && (
+      {pause !== null && (
         <p>
-          All calls are paused until <Time at={pausedUntil} />. Runs wait until then.
+          All calls are paused until <Time at={pause.until} />. Runs wait until then.
         </p>
       )}
       <p class="soft">
@@ -237,7 +202,7 @@ function NextRun({ next, hasWorker, pausedUntil }: NextRunProps) {
         ) : (
           <>
             The next nightly run is due <Ago at={next} />, at <Time at={next} />
-            {pausedUntil !== null && next < pausedUntil
+            {pause !== null && next < pause.until
               ? ', and starts when the pause ends.'
               : hasWorker
                 ? '.'
@@ -251,14 +216,14 @@ function NextRun({ next, hasWorker, pausedUntil }: NextRunProps) {
 
 function whatItDid(run: RunDetails): string {
   if (run.status === 'queued') return 'No scope is done yet.'
-  if (isOpen(run))
+  if (run.finishedAt === null)
     return `${count(scopesDone(run))} of ${count(scopesInAll(run))} scopes are done, after ${duration(run.durationMs)}.`
   return `Scopes: ${describeCounts(run, 'scopes')}, in ${duration(run.durationMs)}. Comments: ${describeCounts(run, 'comments')}. Users: ${describeCounts(run, 'users')}.`
 }
 
 const MEMBER_CHANGES_SHOWN = 10
 
-function MemberChanges({ changes }: { changes: readonly RowOf<typeof observed.recent>[] }) {
+function MemberChanges({ changes }: Overview) {
   if (changes.length === 0) return null
   return (
     <Card title="Changes in the service's records this week">

@@ -5,7 +5,7 @@ import { factsOfPace } from '../../../schemas/columns.ts'
 import type { Pace } from '../../../schemas/pace.ts'
 import { action } from '../actions/actions.ts'
 import type { Actions } from '../actions/actions.ts'
-import { ActionButton, Card, ForOperators } from '../elements.tsx'
+import { ActionButton, Card, ForOperators, Submit } from '../elements.tsx'
 import { pathWithNotice } from '../notices.ts'
 import { Facts } from '../values.tsx'
 
@@ -38,9 +38,7 @@ function PauseForm({ isPaused }: { isPaused: boolean }) {
           ))}
         </select>
       </div>
-      <button class="button quiet" type="submit">
-        {isPaused ? 'Change the pause' : 'Pause'}
-      </button>
+      <Submit words={isPaused ? 'Change the pause' : 'Pause'} />
     </form>
   )
 }
@@ -58,9 +56,7 @@ function PaceForm({ callsPerSecond }: { callsPerSecond: number | string | null }
           value={callsPerSecond ?? ''}
         />
       </div>
-      <button class="button quiet" type="submit">
-        Set the pace
-      </button>
+      <Submit words="Set the pace" />
     </form>
   )
 }

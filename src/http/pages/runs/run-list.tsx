@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { RUN_COLUMNS } from '../../../schemas/columns.ts'
 import { RUN_STATUSES } from '../../../schemas/run.ts'
 import type { RunStatus } from '../../../schemas/run.ts'
-import { ActionButton } from '../elements.tsx'
+import { ActionButton, Submit } from '../elements.tsx'
 import { sendPage } from '../layout.tsx'
 import { CursorQuery, READ, readFields } from '../page-context.ts'
 import type { PageContext } from '../page-context.ts'
@@ -50,9 +50,7 @@ function StatusFilter({ chosen }: { chosen: RunStatus | undefined }) {
           ))}
         </select>
       </div>
-      <button class="button quiet" type="submit">
-        Show
-      </button>
+      <Submit words="Show" />
     </form>
   )
 }

@@ -3,7 +3,6 @@ import type { FastifyInstance } from 'fastify'
 import { followRun } from './follow-run.ts'
 import { STYLE } from './style.ts'
 
-/** The icon of the window: two arrows in a circle. */
 const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">
 <rect width="32" height="32" rx="7" fill="#1d5fb8"/>
 <g fill="none" stroke="#fff" stroke-width="3" stroke-linecap="round" stroke-linejoin="round">

@@ -14,11 +14,20 @@ import { KIND_NAMES, ownId, parentOf, ThingRequestSchema } from '../../../schema
 import type { Thing, ThingAction, Words } from '../../../schemas/thing.ts'
 import { ANNOTATIONS_TOO } from '../actions/actions.ts'
 import { ProblemError } from '../../problem.ts'
-import { ActionButton, Badge, Card, ForOperators, HiddenFields, Time } from '../elements.tsx'
+import {
+  ActionButton,
+  Badge,
+  Card,
+  ForOperators,
+  HiddenFields,
+  Submit,
+  Time,
+} from '../elements.tsx'
 import { sendPage } from '../layout.tsx'
 import { READ, readFields } from '../page-context.ts'
 import type { PageContext } from '../page-context.ts'
 import { Pager, Table } from '../tables.tsx'
+import type { PagerProps } from '../tables.tsx'
 import { Facts, Shown } from '../values.tsx'
 import { idFields, ThingLink, thingPath } from './thing-link.tsx'
 
@@ -107,7 +116,6 @@ const BUTTONS: Readonly<Record<ThingAction, string>> = {
   remove: 'Remove from the catalog',
 }
 
-/** Why the object is here or gone, its last check, its facts, and its actions. */
 function Stored({ thing }: { thing: Thing }) {
   const { kind, ids } = thing
   const [reason, ...others] = reasonsOf(thing)
@@ -145,13 +153,7 @@ const ADDED: Readonly<Partial<Record<Thing['kind'], Readonly<Record<string, stri
 }
 
 /** The contents of an object, and forms that add to them. */
-function Holds({
-  thing,
-  pager,
-}: {
-  thing: Thing
-  pager: Pick<Parameters<typeof Pager>[0], 'path' | 'query'>
-}) {
+function Holds({ thing, pager }: { thing: Thing; pager: Pick<PagerProps, 'path' | 'query'> }) {
   const { kind, ids, beneath } = thing
   const title = CONTENTS[kind]
   const added = Object.entries(ADDED[kind] ?? {})
@@ -184,9 +186,7 @@ function Holds({
             <label class="check">
               <input type="checkbox" name="sync" checked /> and sync it now
             </label>
-            <button class="button quiet" type="submit">
-              Add the {words}
-            </button>
+            <Submit words={`Add the ${words}`} />
           </form>
         ))}
       </ForOperators>
@@ -194,7 +194,6 @@ function Holds({
   )
 }
 
-/** The history of an object: each event with its time, run, user, scope and changed words. */
 function Timeline({ of }: { of: Thing }) {
   return (
     <ol class="timeline">
