@@ -31,10 +31,7 @@ if (started === null) throw new Error('The programs of the tests’ PostgreSQL a
 const server: Server = started
 const authority: string = join(command.directory, 'ca.pem')
 await writeFile(authority, AUTHORITY)
-afterAll(async () => {
-  await command?.remove()
-  await server?.close()
-})
+afterAll(() => server.close())
 
 /** An address of the server. Its certificate is that of `localhost`. */
 function address(words: string, { host = 'localhost', database = 'postgres' } = {}): string {
