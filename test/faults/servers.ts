@@ -1,11 +1,12 @@
 import { rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { openEmbeddedPostgres } from '../../src/worker/embedded/open-embedded-postgres.ts'
+import { closedAtEnd } from '../helpers/closing.ts'
 import { removeHome } from '../helpers/remove-home.ts'
 import { until } from '../helpers/until.ts'
 import { ask, copyHome, serverPid, temporaryDirectory } from '../embedded/machine.ts'
 
-/** A PostgreSQL of the test's own, which it may kill. */
+/** A PostgreSQL of the test's own, which it may kill; closed at the latest when the test or its file ends. */
 export interface OwnPostgres {
   readonly url: string
   /** Starts it on the port it had, with the data it had. */
@@ -36,10 +37,10 @@ export async function openOwnPostgres(): Promise<OwnPostgres> {
         ),
       )
     },
-    async close() {
+    close: closedAtEnd(async () => {
       for (const each of opened) await each.close()
       removeHome(home)
       rmSync(directory, { recursive: true, force: true })
-    },
+    }),
   }
 }

@@ -286,7 +286,6 @@ describe('a run of what fails now', () => {
     const { app: http } = await unlistened(app)
     const payload = { scope, failing: true }
     const answer = await http.inject({ method: 'POST', url: '/v1/runs', headers: BEARER, payload })
-    await http.close()
     expect(answer.json()).toMatchObject({ status: 422, detail: sentence, instance: '/v1/runs' })
     expect(await rows('select from sync.runs')).toHaveLength(0)
   })
