@@ -118,11 +118,10 @@ describe('behind a run over HTTP', () => {
           return false
         }
       })
-      const worker = await live.openWorker()
+      await live.openWorker()
       expect(await first).toEqual({ code: 0, stdout: '', stderr: '' })
       expect(await sync('a key')).toMatchObject({ code: 0 })
       expect(await runs()).toMatchObject([{ status: 'succeeded' }])
-      await worker.stop()
     })
 
     test('fails, with the reason, if the run was cancelled or the token is wrong', async () => {
