@@ -1,4 +1,3 @@
-import { rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { openEmbeddedPostgres } from '../../src/worker/embedded/open-embedded-postgres.ts'
 import { closedAtEnd } from '../helpers/closing.ts'
@@ -17,8 +16,7 @@ export interface OwnPostgres {
 }
 
 export async function openOwnPostgres(): Promise<OwnPostgres> {
-  const directory = temporaryDirectory()
-  const home = join(directory, 'home')
+  const home = join(temporaryDirectory(), 'home')
   await copyHome(home)
   const opened = [await openEmbeddedPostgres({ home })]
   const url = opened[0]?.url as string
@@ -40,7 +38,6 @@ export async function openOwnPostgres(): Promise<OwnPostgres> {
     close: closedAtEnd(async () => {
       for (const each of opened) await each.close()
       removeHome(home)
-      rmSync(directory, { recursive: true, force: true })
     }),
   }
 }
