@@ -1,19 +1,11 @@
 import { execFileSync } from 'node:child_process'
-import {
-  closeSync,
-  constants,
-  mkdtempSync,
-  openSync,
-  readFileSync,
-  readSync,
-  rmSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { closeSync, constants, openSync, readFileSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { createLog, linesTo, logOfRun, RepeatedFault } from '../src/base/log.ts'
 import { printable } from '../src/base/printable.ts'
+import { ownFolder } from './helpers/own-folder.ts'
 
 const QUOTING = `cannot read "S3CRET "of\nmany" W0RDS" here`
 
@@ -85,14 +77,11 @@ describe('a log line', () => {
 })
 
 describe('lines that cannot be written', () => {
-  let directory: string
   let fifo: string
   beforeEach(() => {
-    directory = mkdtempSync(join(tmpdir(), 'collab-sync-log-'))
-    fifo = join(directory, 'fifo')
+    fifo = join(ownFolder(), 'fifo')
     execFileSync('mkfifo', [fifo])
   })
-  afterEach(() => rmSync(directory, { recursive: true }))
 
   const openReader = () => openSync(fifo, constants.O_RDONLY | constants.O_NONBLOCK)
   const messages = (text: string) =>

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { jobs } from '../../jobs/index.ts'
 import { UsageError } from '../../src/base/errors.ts'
 import { lock } from '../../src/core/database/locks.ts'
+import { rolledBack } from '../../src/core/database/pool.ts'
 import type { CatalogChanges, CatalogEntry, CatalogLine } from '../../src/schemas/catalog-line.ts'
 import { addToCatalog, removeFromCatalog } from '../../src/features/catalog/change.ts'
 import { onApp } from '../client/on-app.ts'
@@ -68,15 +69,10 @@ describe('adding', () => {
 
   test('again locks nothing and writes nothing', async () => {
     await add([FIRST, GROUP], true)
-    const client = await live.database.pool.connect()
-    try {
-      await client.query('begin')
+    await rolledBack(live.database.pool, async (client) => {
       await lock(client, 'catalog')
       expect(did(await add([FIRST, PLAN, GROUP, ACME]))).toEqual([])
-    } finally {
-      await client.query('rollback')
-      client.release()
-    }
+    })
     expect(await imports()).toHaveLength(1)
   })
 

@@ -1,17 +1,16 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { fileSource, textLines } from '../../src/features/catalog/file.ts'
 import type { NumberedLine } from '../../src/features/catalog/lines.ts'
 import { UsageError } from '../../src/base/errors.ts'
+import { ownFolder } from '../helpers/own-folder.ts'
 
 let directory: string
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'catalog-'))
+  directory = ownFolder()
 })
-afterEach(() => rmSync(directory, { recursive: true }))
 
 async function read(name: string, content: string | Buffer): Promise<NumberedLine[]> {
   const path = join(directory, name)

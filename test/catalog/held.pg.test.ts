@@ -246,9 +246,7 @@ test('a night whose CATALOG_SQL fails, or lacks too much, runs with the catalog 
     const started = await jobs['start-nightly-run'](app, { data: {}, requestKey: text } as never)
     await live.rows(`delete from sync.runs where run_id = $1`, (started as { runId: string }).runId)
     const pages = await askPages(app)
-    const words = wordsOf(await pages.get('/'))
-    await pages.close()
-    return words
+    return wordsOf(await pages.get('/'))
   }
   const failed = 'CATALOG_SQL failed: relation "nowhere" does not exist.'
   expect(await night('select * from nowhere')).toContain(failed)

@@ -352,7 +352,12 @@ test('a deadlock with a run repeats the merge, without reading the source again'
   const counted = { ...source, lines: () => ((reads += 1), source.lines()) }
   const importing = importCatalog(database.pool, counted, { prune: true })
   // Let the import deactivate the organization, then wait for the document; then ask for the organization.
-  await untilWaiting()
+  await until('the import waits for a lock', async () => {
+    const waiting = await rowsOf(
+      `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
+    )
+    return waiting.length > 0
+  })
   await other.query(`update collab_store.organizations set name = 'x'`).then(
     () => other.query('commit'),
     () => other.query('rollback'),
@@ -360,15 +365,6 @@ test('a deadlock with a run repeats the merge, without reading the source again'
   other.release()
   expect(await importing).toMatchObject({ documents: { deactivated: 1 } })
   expect(reads).toBe(1)
-
-  function untilWaiting(): Promise<unknown> {
-    return until('the import waits for a lock', async () => {
-      const waiting = await rowsOf(
-        `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
-      )
-      return waiting.length > 0
-    })
-  }
 })
 
 test('after any imports the catalog is what they said, and its batches add up', async () => {

@@ -38,15 +38,9 @@ test('what is no cursor is refused, and one of another database is gone', async 
     await expect(read(wrong)).rejects.toThrow(UsageError)
   }
   const other = await createTestDatabase()
-  try {
-    const { cursor } = await readChanges(other.pool, { after: null, max: 1, objects: null })
-    await expect(read(cursor)).rejects.toThrow(CursorGoneError)
-    await expect(read(cursor)).rejects.toThrow(
-      /another feed.*Start again with `collab-sync export`/,
-    )
-  } finally {
-    await other.drop()
-  }
+  const { cursor: foreign } = await readChanges(other.pool, { after: null, max: 1, objects: null })
+  await expect(read(foreign)).rejects.toThrow(CursorGoneError)
+  await expect(read(foreign)).rejects.toThrow(/another feed.*Start again with `collab-sync export`/)
   // A file system that was set back has the same identity, and transactions that are not there yet.
   const { cursor } = await readChanges(database.pool, { after: null, max: 1, objects: null })
   const [feed] = cursor.split('-')

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import type { QueryResult } from 'pg'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { readChanges, readHeldBack } from '../../src/features/export/changes.ts'
 import type { StoredChange } from '../../src/features/export/changes.ts'
 import type { Client, Database } from '../../src/core/database/pool.ts'
@@ -11,6 +11,7 @@ import {
   withSnapshot,
 } from '../../src/features/export/rows.ts'
 import * as refresh from '../../src/core/database/statements/refresh.ts'
+import { closedAtEnd } from '../helpers/closing.ts'
 import { createEmptyDatabase, createTestDatabase } from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'
 import { fillComments } from '../export/fill-comments.ts'
@@ -29,17 +30,13 @@ await fillComments(own, 50)
 await other.pool.query('create table notes (text text)')
 
 let cursor: string
-const clients: Client[] = []
 beforeEach(async () => {
   cursor = (await readAll(own.pool, null, 1000)).cursor
-})
-afterEach(async () => {
-  for (const client of clients.splice(0)) client.release(true)
 })
 
 async function connect({ pool }: TestDatabase): Promise<Client> {
   const client = await pool.connect()
-  clients.push(client)
+  closedAtEnd(async () => client.release(true))
   return client
 }
 

@@ -1,18 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
+import { ownFolder } from '../helpers/own-folder.ts'
 import { buildCommand } from './built-command.ts'
 import type { Environment } from './built-command.ts'
 
 const command = await buildCommand()
-const home: string = await mkdtemp(join(tmpdir(), 'collab-sync-demo-home-'))
-const settings: Environment = { COLLAB_SYNC_HOME: home }
-
-afterAll(async () => {
-  await command.remove()
-  await rm(home, { recursive: true, force: true })
-})
+const settings: Environment = { COLLAB_SYNC_HOME: ownFolder() }
 
 test('the demo does the whole job by itself, whatever the other settings say, and may be repeated', async () => {
   const wrong = { DATABASE_URL: 'nonsense', REDIS_URL: 'redis://127.0.0.1:9', SYNC_RATE_LIMIT: '-' }

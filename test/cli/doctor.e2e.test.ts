@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import type { Finding } from '../../src/cli/doctor/finding.ts'
 import { importCatalog } from '../../src/features/catalog/import.ts'
 import { listSource } from '../../src/features/catalog/lines.ts'
@@ -22,9 +22,6 @@ const settings: Environment = {
   COLLAB_AUTH_TOKEN: 'the-right-token',
   COLLAB_SYNC_HOME: `${command.directory}/none`,
 }
-afterAll(async () => {
-  await command?.remove()
-})
 
 /** A service that knows two paths, one key and one token. */
 const service: Fault = (response, { url, headers }) => {
@@ -131,7 +128,6 @@ describe('doctor', () => {
     server.usually = service
     ;[database, empty] = await Promise.all([createTestDatabase(), createEmptyDatabase()])
   })
-  afterAll(() => Promise.all([database?.drop(), empty?.drop()]))
   const findingsOf = async (others: Environment, args: string[] = []) => {
     const { code, document } = await command.json(['doctor', ...args], { ...settings, ...others })
     return { code, findings: document.findings as Finding[] }

@@ -1,15 +1,15 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { createTestDatabase, urlWith } from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'
+import { ownFolder } from '../helpers/own-folder.ts'
 import { randomPrefix, redisUrl } from '../helpers/redis.ts'
 import { buildCommand } from './built-command.ts'
 import type { BuiltCommand, Environment, StandInProcess } from './built-command.ts'
@@ -125,7 +125,7 @@ describe.each([
   test.each([0, 400, 800, 1200, 2000, 3000].filter(isItsMoment))(
     'while it makes its own PostgreSQL, after %i ms: that is stopped too',
     async (afterMs) => {
-      const home = join(mkdtempSync(join(tmpdir(), 'collab-sync-stop-')), 'home')
+      const home = join(ownFolder(), 'home')
       const { DATABASE_URL: _, ...embedded } = settings
       const { code, stderr } = await stopped(name, { ...embedded, COLLAB_SYNC_HOME: home }, afterMs)
       expect({ code, stderr }).toMatchObject({ code: 0 })

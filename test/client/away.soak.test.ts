@@ -21,7 +21,6 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   await database?.end()
-  await postgres?.close()
 })
 
 test('while PostgreSQL is away everything says so in a sentence, and a watcher waits for it', async () => {

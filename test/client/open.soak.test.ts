@@ -36,14 +36,12 @@ describe('opening', () => {
     const database = await createEmptyDatabase()
     const environment = { DATABASE_URL: database.url, REDIS_URL: 'redis://127.0.0.1:1' }
     await expect(openCollabSync({ environment })).rejects.toThrow(/no tables of collab-sync yet/)
-    await database.drop()
     const live = await openLive('postgres')
     const queueAway = { ...environment, DATABASE_URL: live.database.url }
     await expect(openCollabSync({ environment: queueAway })).rejects.toThrow(EnvironmentError)
     await expect(openCollabSync({ environment: queueAway })).rejects.toThrow(
       /^Redis cannot be used/,
     )
-    await live.close()
   })
 })
 

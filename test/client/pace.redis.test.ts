@@ -38,7 +38,6 @@ describe.each(QUEUE_KINDS)('a pause of all calls, with the queue on %s', (kind) 
       waited_throttled_ms: 0,
     })
     await worker.stop()
-    await live.close()
   })
 
   test('puts off the nightly run, which starts once when it ends', async (context) => {
@@ -80,7 +79,6 @@ describe.each(QUEUE_KINDS)('a pause of all calls, with the queue on %s', (kind) 
     )
     expect(await runs()).toHaveLength(1)
     await worker.stop()
-    await live.close()
   })
 })
 

@@ -62,6 +62,29 @@ describe('the promise', () => {
     },
   )
 
+  test.each([
+    ['-infinity', ['2026-01-03', '2026-01-02'], '2026-01-02'],
+    ['2026-01-01', ['2026-01-03', '2026-01-02'], '2026-01-02'],
+    ['2026-01-01', ['2026-01-03', '-infinity'], null],
+  ])(
+    'an organization whose users were checked %s and its annotations %j: the annotations %s',
+    async (listings, annotations, expected) => {
+      const ids = { organizationId: 'p', documentId: 'd' }
+      const lines = annotations.map((_, index) => ({ ...ids, annotationId: `${index}` }))
+      await importCatalog(database.pool, listSource('test', lines), { prune: null })
+      await database.pool.query('update collab_store.listings set own_checked_at = $1', [listings])
+      await database.pool.query(
+        'update collab_store.annotations set own_checked_at = ($1::timestamptz[])[annotation_id::int + 1]',
+        [annotations],
+      )
+      const { rows } = await database.pool.query(
+        `select annotations_checked_at::date::text as at from collab_store.organization_checks
+        join collab_store.organizations using (organization_key) where organization_id = 'p'`,
+      )
+      expect(rows).toEqual([{ at: expected }])
+    },
+  )
+
   test('is what migrate was given, and a process with another one says both', async () => {
     const ours = { freshnessPromiseMs: 75_000 }
     await migrate(database.url, { freshnessPromiseMs: 48 * HOUR_MS })

@@ -2,11 +2,17 @@ import { randomBytes } from 'node:crypto'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { migrate } from '../../src/core/database/migrate.ts'
 import { requireSchema } from '../../src/core/database/schema.ts'
-import { openDatabase } from '../../src/core/database/pool.ts'
+import { rolledBack } from '../../src/core/database/pool.ts'
 import type { Database } from '../../src/core/database/pool.ts'
 import { EnvironmentError } from '../../src/base/errors.ts'
 import { openOwnPostgres } from '../faults/servers.ts'
-import { createEmptyDatabase, createTestDatabase, onServer, urlWith } from '../helpers/database.ts'
+import {
+  createEmptyDatabase,
+  createTestDatabase,
+  onServer,
+  openTestDatabase,
+  urlWith,
+} from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'
 import { revokingStatements } from './revoking-statements.ts'
 
@@ -151,25 +157,17 @@ describe('roles', () => {
   test('a role that may not create roles gets the statements, and the tables all the same', async () => {
     // The role that is not there belongs to a whole server, so this one is the test's own.
     const server = await openOwnPostgres()
-    const admin = openDatabase(server.url)
-    try {
-      await admin.query(`create role ${role} login password 'pw' nosuperuser nocreaterole`)
-      await admin.query(`create database migrated owner ${role}`)
-      const url = urlWith(server.url, { username: role, password: 'pw', database: 'migrated' })
-      const { applied, readerRole } = await migrate(url)
-      expect(applied.length).toBeGreaterThan(5)
-      expect(readerRole.granted).toBe(false)
-      const owner = openDatabase(url)
-      await requireSchema(owner)
-      await owner.end()
-      const migrated = openDatabase(urlWith(server.url, { database: 'migrated' }))
-      await migrated.query(readerRole.statements ?? '')
-      expect(await readsAs('collab_reader', 'collab.comments', migrated)).toBe(true)
-      await migrated.end()
-    } finally {
-      await admin.end()
-      await server.close()
-    }
+    const admin = openTestDatabase(server.url)
+    await admin.rows(`create role ${role} login password 'pw' nosuperuser nocreaterole`)
+    await admin.rows(`create database migrated owner ${role}`)
+    const url = urlWith(server.url, { username: role, password: 'pw', database: 'migrated' })
+    const { applied, readerRole } = await migrate(url)
+    expect(applied.length).toBeGreaterThan(5)
+    expect(readerRole.granted).toBe(false)
+    await requireSchema(openTestDatabase(url).pool)
+    const migrated = openTestDatabase(urlWith(server.url, { database: 'migrated' }))
+    await migrated.rows(readerRole.statements ?? '')
+    expect(await readsAs('collab_reader', 'collab.comments', migrated.pool)).toBe(true)
   })
 
   test('a role that may not create schemas is told what it lacks', async () => {
@@ -319,15 +317,9 @@ async function failsAs(
   statement: string,
   pool: Database = database.pool,
 ): Promise<string | null> {
-  const client = await pool.connect()
-  try {
-    await client.query(`begin; set local role ${role ?? 'none'}`)
+  return rolledBack(pool, async (client) => {
+    await client.query(`set local role ${role ?? 'none'}`)
     await client.query(statement)
     return null
-  } catch (error) {
-    return (error as { code: string }).code
-  } finally {
-    await client.query('rollback')
-    client.release()
-  }
+  }).catch((error: { code: string }) => error.code)
 }

@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import { afterAll, expect, inject, test } from 'vitest'
 import { querySource } from '../../src/features/catalog/query.ts'
 import { checkDatabase } from '../../src/core/database/connection-errors.ts'
-import { openDatabase } from '../../src/core/database/pool.ts'
 import { UsageError } from '../../src/base/errors.ts'
 import { migrateQueue } from '../../src/core/queue/backend.ts'
 import { databaseAddress } from '../../src/settings/database-address.ts'
 import { buildCommand } from '../cli/built-command.ts'
+import { openTestDatabase } from '../helpers/database.ts'
 import { startLike } from '../helpers/own-server.ts'
 import { AUTHORITY, SERVER_CERTIFICATE, SERVER_KEY } from '../helpers/private-authority.ts'
 import type { Server } from '../helpers/servers.ts'
@@ -31,10 +31,7 @@ if (started === null) throw new Error('The programs of the tests’ PostgreSQL a
 const server: Server = started
 const authority: string = join(command.directory, 'ca.pem')
 await writeFile(authority, AUTHORITY)
-afterAll(async () => {
-  await command?.remove()
-  await server?.close()
-})
+afterAll(() => server.close())
 
 /** An address of the server. Its certificate is that of `localhost`. */
 function address(words: string, { host = 'localhost', database = 'postgres' } = {}): string {
@@ -44,21 +41,15 @@ function address(words: string, { host = 'localhost', database = 'postgres' } = 
 
 /** Whether the connection of an address is encrypted, as the server says. */
 async function isEncrypted(url: string): Promise<boolean | undefined> {
-  const database = openDatabase(databaseAddress.parse(url))
-  try {
-    const { rows } = await database.query<{ ssl: boolean }>(
-      'select ssl from pg_stat_ssl where pid = pg_backend_pid()',
-    )
-    return rows[0]?.ssl
-  } finally {
-    await database.end()
-  }
+  const rows = await openTestDatabase(databaseAddress.parse(url)).rows<{ ssl: boolean }>(
+    'select ssl from pg_stat_ssl where pid = pg_backend_pid()',
+  )
+  return rows[0]?.ssl
 }
 
 /** Opens the tables' database as a command does at its start. */
 async function check(url: string): Promise<void> {
-  const database = openDatabase(databaseAddress.parse(url))
-  await checkDatabase(database).finally(() => database.end())
+  await checkDatabase(openTestDatabase(databaseAddress.parse(url)).pool)
 }
 
 const UNVERIFIED =

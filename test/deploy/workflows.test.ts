@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process'
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { beforeEach, expect, onTestFinished, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
+import { ownFolder } from '../helpers/own-folder.ts'
 import { fileText, yamlDocuments } from './yaml-files.ts'
 
 /** What the workflows of GitHub promise. They are not started here, but the scripts of the release run. */
@@ -15,9 +15,8 @@ const { test: tests } = ci.jobs
 
 let folder: string
 
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'workflow-'))
-  onTestFinished(() => rm(folder, { recursive: true }))
+beforeEach(() => {
+  folder = ownFolder()
 })
 
 test('each push and pull request runs .ci/run on the versions that docs/VERSIONS.md lists', () => {

@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process'
 import { createHmac, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import { describe, expect, test } from 'vitest'
@@ -12,6 +11,7 @@ import { fileText } from '../deploy/yaml-files.ts'
 import { closedAtEnd } from '../helpers/closing.ts'
 import { createTestDatabase, onServer, urlWith } from '../helpers/database.ts'
 import { openLoaded } from '../helpers/live.ts'
+import { ownFolder } from '../helpers/own-folder.ts'
 import { freePort } from '../helpers/servers.ts'
 import { until } from '../helpers/until.ts'
 import { fillComments } from '../export/fill-comments.ts'
@@ -161,8 +161,7 @@ describe('the receiver of a webhook', () => {
 })
 
 test('a worker reads the files of key and token again when the service refuses them', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'collab-sync-recipe-'))
-  closedAtEnd(async () => rmSync(folder, { recursive: true }))
+  const folder = ownFolder()
   const [ini = ''] = recipeBlocks('Secrets that an agent rotates', 'ini')
   const names = [...ini.matchAll(/^(\w+)=\/run\/secrets\/(.+)$/gm)].map(
     ([, name = '', file = '']) => ({

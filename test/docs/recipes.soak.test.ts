@@ -1,10 +1,9 @@
 import { execFile, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer as createHttpServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -13,6 +12,7 @@ import type { App } from '../../src/worker/app.ts'
 import { closedAtEnd } from '../helpers/closing.ts'
 import { openLoaded } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
+import { ownFolder } from '../helpers/own-folder.ts'
 import { freePort } from '../helpers/servers.ts'
 import { until } from '../helpers/until.ts'
 import { BEARER, serveApp, TOKEN } from '../http/served.ts'
@@ -26,12 +26,6 @@ const DEBIAN_ALERTMANAGER = 'prometheus-alertmanager'
 
 const isMissing = (program: string): boolean =>
   spawnSync(program, ['--version']).error !== undefined
-
-function ownFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'collab-sync-recipe-'))
-  closedAtEnd(async () => rmSync(folder, { recursive: true }))
-  return folder
-}
 
 function put(path: string, content: string): void {
   mkdirSync(dirname(path), { recursive: true })
@@ -124,11 +118,10 @@ describe('behind a run over HTTP', () => {
           return false
         }
       })
-      const worker = await live.openWorker()
+      await live.openWorker()
       expect(await first).toEqual({ code: 0, stdout: '', stderr: '' })
       expect(await sync('a key')).toMatchObject({ code: 0 })
       expect(await runs()).toMatchObject([{ status: 'succeeded' }])
-      await worker.stop()
     })
 
     test('fails, with the reason, if the run was cancelled or the token is wrong', async () => {

@@ -1,16 +1,16 @@
 import { execFileSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { inject } from 'vitest'
 import { openEmbeddedPostgres } from '../../src/worker/embedded/open-embedded-postgres.ts'
+import { ownFolder } from '../helpers/own-folder.ts'
 
 export const isRoot = process.getuid?.() === 0
 
 /** An empty directory that every user can pass through; root's server runs as another one. */
 export function temporaryDirectory(): string {
-  const directory = mkdtempSync(join(tmpdir(), 'collab-sync-embedded-'))
+  const directory = ownFolder()
   chmodSync(directory, 0o755)
   return directory
 }

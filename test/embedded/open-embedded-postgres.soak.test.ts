@@ -37,7 +37,6 @@ beforeEach(() => {
 afterEach(async () => {
   for (const postgres of opened) await postgres.close()
   removeHome(home)
-  rmSync(directory, { recursive: true, force: true })
 })
 
 async function openHere(): Promise<EmbeddedPostgres> {

@@ -3,12 +3,11 @@ import {
   chmodSync,
   mkdirSync,
   readFileSync,
-  rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { packagedDirectory } from '../../src/worker/embedded/binaries.ts'
 import { homeError } from '../../src/worker/embedded/home.ts'
 import { canTraverse, restrictDataDirectory } from '../../src/worker/embedded/server-directory.ts'
@@ -21,8 +20,6 @@ let directory: string
 beforeEach(() => {
   directory = temporaryDirectory()
 })
-
-afterEach(() => rmSync(directory, { recursive: true, force: true }))
 
 it('names DATABASE_URL where the package has no programs for the platform', () => {
   const find = () => packagedDirectory('linux', 's390x')

@@ -33,7 +33,6 @@ beforeEach(() => {
 afterEach(async () => {
   for (const { process: child, close } of holders) if (child.exitCode === null) await close()
   removeHome(home)
-  rmSync(directory, { recursive: true, force: true })
 })
 
 function hold(options: { uid?: number; stage?: string } = {}): Holder {

@@ -1,12 +1,11 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { parse as parseCsv } from 'csv-parse/sync'
 import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'hyparquet'
 import { from } from 'pg-copy-streams'
-import { afterAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { readExportObjects, streamRows, withSnapshot } from '../../src/features/export/rows.ts'
 import { exportObject } from '../../src/features/export/export-object.ts'
 import type { ExportRequest } from '../../src/features/export/export-object.ts'
@@ -14,6 +13,7 @@ import { UsageError } from '../../src/base/errors.ts'
 import { places } from '../../src/demo/catalog.ts'
 import { addComment } from '../../src/demo/changes.ts'
 import { openLoaded } from '../helpers/live.ts'
+import { ownFolder } from '../helpers/own-folder.ts'
 
 const asWritten = new TextDecoder('utf-8', { ignoreBOM: true })
 
@@ -52,7 +52,7 @@ const ODD_TEXTS = [
   'null',
 ]
 
-const directory: string = mkdtempSync(join(tmpdir(), 'export-'))
+const directory: string = ownFolder()
 const live = await openLoaded('none')
 const { rows } = live
 const first: string = [...live.world.organizationIds()][0] ?? ''
@@ -61,11 +61,6 @@ const annotationId = [...live.world.annotationIds(first, documentId)][0] ?? ''
 const place = { organizationId: first, documentId, annotationId }
 for (const text of ODD_TEXTS) addComment(live.world, place, { text })
 expect((await live.run())['status']).toBe('succeeded')
-
-afterAll(async () => {
-  await live.close()
-  rmSync(directory, { recursive: true })
-})
 
 async function exported(request: Partial<ExportRequest>, name = 'out') {
   const out = join(directory, name)

@@ -1,15 +1,15 @@
 import { execFileSync } from 'node:child_process'
-import { chmodSync, lstatSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs'
-import { readlinkSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, lstatSync, readdirSync, readFileSync } from 'node:fs'
+import { readlinkSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import fs, { open, readFile } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { EnvironmentError, UsageError } from '../../src/base/errors.ts'
 import { writeTarget } from '../../src/features/export/target.ts'
 import { writeAll } from '../../src/features/export/text.ts'
+import { ownFolder } from '../helpers/own-folder.ts'
 
 type Refusing = Partial<Record<'chmod' | 'sync' | 'rename', () => Promise<void>>>
 
@@ -17,14 +17,13 @@ let directory: string
 let path: string
 let warnings: string[]
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'target-'))
+  directory = ownFolder()
   path = join(directory, 'out.csv')
   warnings = []
 })
 afterEach(() => {
   vi.restoreAllMocks()
   syncBuiltinESMExports()
-  rmSync(directory, { recursive: true })
 })
 
 function refuse(code: string) {

@@ -1,11 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { urlWith } from '../helpers/database.ts'
 import { expectTablesEqual } from '../helpers/expect-equal.ts'
 import { QUEUE_KINDS, isMissing } from '../helpers/live.ts'
+import { ownFolder } from '../helpers/own-folder.ts'
 import { redisUrl } from '../helpers/redis.ts'
 import { openRig } from './rig.ts'
 import type { Rig } from './rig.ts'
@@ -18,7 +18,6 @@ const WORLD = { organizations: 4, documentsPerOrganization: 5, annotationsPerDoc
 
 describe.each(QUEUE_KINDS)('key and token, with the queue on %s', (queue) => {
   let rig: Rig
-  let directory: string
   let keyFile: string
   let tokenFile: string
   let settings: Record<string, string>
@@ -27,7 +26,7 @@ describe.each(QUEUE_KINDS)('key and token, with the queue on %s', (queue) => {
     if (isMissing(queue)) return context.skip()
     const standIn = { apiKey: KEY, authToken: TOKENS[0], latencyMs: 30 }
     rig = await openRig(queue, { world: WORLD, standIn })
-    directory = mkdtempSync(join(tmpdir(), 'collab-sync-token-'))
+    const directory = ownFolder()
     keyFile = join(directory, 'key')
     tokenFile = join(directory, 'token')
     writeFileSync(keyFile, `${KEY}\n`)
@@ -40,7 +39,6 @@ describe.each(QUEUE_KINDS)('key and token, with the queue on %s', (queue) => {
       LOG_LEVEL: 'trace',
     }
   })
-  afterEach(() => rmSync(directory, { recursive: true, force: true }))
 
   test.each(['key', 'token'])(
     'a %s that is changed in mid-run, its file with it, is taken up: the run succeeds',

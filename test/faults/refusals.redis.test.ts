@@ -73,8 +73,7 @@ describe.each(QUEUE_KINDS)('what the service refuses, with the queue on %s', (qu
 
   test('what a worker learned in one run stops nothing in the next, also where another worker began that', async () => {
     live.standIn.setFaults([{ kind: 'forbidden', match: { operation: 'users', organizationId } }])
-    const worker = await live.openWorker()
-    const { app } = worker
+    const { app } = await live.openWorker()
     const ask = async (beforehand: (runId: string) => Promise<void>) => {
       const request = { trigger: 'cli', scope: {}, requestKey: null } as const
       const { runId, items } = await startRun(app.sync, request)
@@ -87,10 +86,7 @@ describe.each(QUEUE_KINDS)('what the service refuses, with the queue on %s', (qu
     const begin = async (runId: string) => {
       await runs.begin.run(live.database.pool, { runId })
     }
-    expect(await ask(begin)).toMatchObject({
-      status: 'succeeded',
-    })
-    await worker.stop()
+    expect(await ask(begin)).toMatchObject({ status: 'succeeded' })
   })
 
   /** The comments that the tables have, and those that the service has. */

@@ -34,10 +34,8 @@ beforeAll(async () => {
   relay = await startRelay(redis.url)
 })
 afterAll(async () => {
-  relay?.cut()
   await standby?.close()
   await redis?.close()
-  await postgres?.close()
 })
 
 /** What happens to the servers once a third of the calls is made; all is back when it resolves. */

@@ -1,11 +1,11 @@
-import { rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { openEmbeddedPostgres } from '../../src/worker/embedded/open-embedded-postgres.ts'
+import { closedAtEnd } from '../helpers/closing.ts'
 import { removeHome } from '../helpers/remove-home.ts'
 import { until } from '../helpers/until.ts'
 import { ask, copyHome, serverPid, temporaryDirectory } from '../embedded/machine.ts'
 
-/** A PostgreSQL of the test's own, which it may kill. */
+/** A PostgreSQL of the test's own, which it may kill; closed at the latest when the test or its file ends. */
 export interface OwnPostgres {
   readonly url: string
   /** Starts it on the port it had, with the data it had. */
@@ -16,8 +16,7 @@ export interface OwnPostgres {
 }
 
 export async function openOwnPostgres(): Promise<OwnPostgres> {
-  const directory = temporaryDirectory()
-  const home = join(directory, 'home')
+  const home = join(temporaryDirectory(), 'home')
   await copyHome(home)
   const opened = [await openEmbeddedPostgres({ home })]
   const url = opened[0]?.url as string
@@ -36,10 +35,9 @@ export async function openOwnPostgres(): Promise<OwnPostgres> {
         ),
       )
     },
-    async close() {
+    close: closedAtEnd(async () => {
       for (const each of opened) await each.close()
       removeHome(home)
-      rmSync(directory, { recursive: true, force: true })
-    },
+    }),
   }
 }

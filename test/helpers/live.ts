@@ -47,7 +47,7 @@ export interface Live {
   readonly environment: Readonly<Record<string, string>>
   /** Another instance of the program on the same database and queue. */
   openApp(overrides?: Record<string, string>): Promise<App>
-  /** A worker of its own; `startRun` hands a run to the queue. */
+  /** A worker of its own, until the test or its file ends; `startRun` hands a run to the queue. */
   openWorker(overrides?: Record<string, string>): Promise<LiveWorker>
   readonly rows: TestDatabase['rows']
   /** Stores definitions, as `migrate` with these settings does. */
@@ -152,7 +152,11 @@ export async function openLive(
     async openWorker(overrides) {
       const app = await live.openApp(overrides)
       const worker = await startWorker(app, jobs, { keepsSchedule: false })
-      return { app, startRun: (scope) => startOn(app, scope), stop: () => worker.stop() }
+      return {
+        app,
+        startRun: (scope) => startOn(app, scope),
+        stop: closedAtEnd(() => worker.stop()),
+      }
     },
     rows: database.rows,
     async define(overrides) {

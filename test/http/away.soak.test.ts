@@ -24,10 +24,7 @@ beforeAll(async () => {
   await database.end()
   redis = redisUrl() === undefined ? null : await openOwnRedis()
 })
-afterAll(async () => {
-  await redis?.close()
-  await postgres?.close()
-})
+afterAll(() => redis?.close())
 
 const ONE_ORGANIZATION = listSource('test', [{ organizationId: 'acme' }])
 

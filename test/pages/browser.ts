@@ -1,5 +1,6 @@
 import { chromium } from 'playwright-core'
 import type { Browser } from 'playwright-core'
+import { closedAtEnd } from '../helpers/closing.ts'
 import { CHROMIUM } from '../soak/needs.ts'
 
 const FLAGS = [
@@ -13,6 +14,9 @@ const FLAGS = [
   '--disable-sync',
 ]
 
-export function openBrowser(): Promise<Browser> {
-  return chromium.launch({ executablePath: CHROMIUM, args: FLAGS })
+/** A browser, until the test or its file ends. */
+export async function openBrowser(): Promise<Browser> {
+  const browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS })
+  closedAtEnd(() => browser.close())
+  return browser
 }

@@ -67,12 +67,7 @@ describe.skipIf(MISSING.includes('Chromium')).each([1280, 390])(
       await page.getByLabel('Token').fill(TOKEN)
       await page.getByRole('button', { name: 'Sign in' }).click()
     })
-    afterAll(async () => {
-      await browser?.close()
-      await http?.stop()
-      await worker?.stop()
-      await receiver?.close()
-    })
+    afterAll(() => worker?.stop())
     beforeEach(async () => {
       clicks = 0
       await page.goto(http.url)

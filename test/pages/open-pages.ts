@@ -15,8 +15,6 @@ export interface PagesAsked {
   question(action: string, fields: Fields): Promise<Question>
   /** Confirms an action; the address of the page that reports it. */
   act(action: string, fields: Fields): Promise<string>
-  /** For who wants to close them before. */
-  close(): Promise<void>
 }
 
 type Fields = Readonly<Record<string, string>>
@@ -40,7 +38,6 @@ export async function askPages(app: App): Promise<PagesAsked> {
   }
   const person = { ...BEARER, accept: 'text/html' }
   const pages: PagesAsked = {
-    close: () => server.app.close(),
     get: (path, headers = {}) =>
       ask({ method: 'GET', url: path, headers: { ...person, ...headers } }),
     post: (path, fields) =>

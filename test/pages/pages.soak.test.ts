@@ -64,11 +64,7 @@ describe.skipIf(MISSING.includes('Chromium'))('the pages in a browser', () => {
     page = await context.newPage()
     listen(page)
   })
-  afterAll(async () => {
-    await browser?.close()
-    await http?.stop()
-    await worker?.stop()
-  })
+  afterAll(() => worker?.stop())
 
   test('a person signs in, and a wrong token is refused in a sentence', async () => {
     const visitor = await (await open({ width: 1280, colorScheme: 'light' })).newPage()

@@ -1,54 +1,40 @@
 import { describe, expect, test } from 'vitest'
 import { jobsInProgress } from '../../src/worker/worker.ts'
 
+const pace = (permits: number, limit: number, waiting: number, isPaused = false) => {
+  return { permits, limit, waiting, isPaused }
+}
+
 /** Where it settles when the same is seen at the end of every job. */
 function settlesAt(
   inProgress: number,
-  pace: Parameters<typeof jobsInProgress>[2],
+  seen: ReturnType<typeof pace>,
   queue: 'requests' | 'everything' = 'everything',
 ): number {
   let now = inProgress
-  for (let job = 0; job < 1000; job++) now = jobsInProgress(queue, now, pace)
+  for (let job = 0; job < 1000; job++) now = jobsInProgress(queue, now, seen)
   return now
 }
 
 describe('jobs in hand', () => {
-  test('rise where calls could be made and none waits, up to twice the calls in flight', () => {
-    expect(
-      jobsInProgress('everything', 8, { permits: 10, limit: 64, waiting: 0, isPaused: false }),
-    ).toBe(9)
-    expect(settlesAt(8, { permits: 10, limit: 16, waiting: 0, isPaused: false })).toBe(32)
-    expect(settlesAt(8, { permits: 10, limit: 1000, waiting: 0, isPaused: false })).toBe(128)
+  test.each([
+    ['rise by one where calls could be made and none waits', 8, pace(10, 64, 0), 9],
+    ['fall by one where a whole round of calls waits', 20, pace(16, 16, 17), 19],
+    ['stay where all permits are taken and none waits', 20, pace(16, 16, 0), 20],
+    ['stay where fewer wait than a round', 20, pace(16, 16, 5), 20],
+    ['stay where some wait and calls could be made', 20, pace(10, 16, 5), 20],
+  ])('%s', (_, inProgress, seen, next) => {
+    expect(jobsInProgress('everything', inProgress, seen)).toBe(next)
   })
 
-  test('fall to one where a whole round of calls waits, and to eight of requests', () => {
-    expect(
-      jobsInProgress('everything', 20, { permits: 16, limit: 16, waiting: 17, isPaused: false }),
-    ).toBe(19)
-    const pace = { permits: 16, limit: 16, waiting: 500, isPaused: false }
-    expect(settlesAt(128, pace)).toBe(1)
-    expect(settlesAt(128, pace, 'requests')).toBe(8)
-  })
-
-  test('stay as they are in between', () => {
-    expect(
-      jobsInProgress('everything', 20, { permits: 16, limit: 16, waiting: 0, isPaused: false }),
-    ).toBe(20)
-    expect(
-      jobsInProgress('everything', 20, { permits: 16, limit: 16, waiting: 5, isPaused: false }),
-    ).toBe(20)
-    expect(
-      jobsInProgress('everything', 20, { permits: 10, limit: 16, waiting: 5, isPaused: false }),
-    ).toBe(20)
-  })
-
-  test('stay as they are while the calls are paused', () => {
-    expect(settlesAt(8, { permits: 0, limit: 16, waiting: 0, isPaused: true })).toBe(8)
-  })
-
-  test('are two where only one call may be in flight, and eight of requests', () => {
-    const pace = { permits: 0, limit: 1, waiting: 0, isPaused: false }
-    expect(settlesAt(8, pace)).toBe(2)
-    expect(settlesAt(8, pace, 'requests')).toBe(8)
+  test.each([
+    ['twice the calls in flight', 8, pace(10, 16, 0), 32],
+    ['128 at most', 8, pace(10, 1000, 0), 128],
+    ['what they are while the calls are paused', 8, pace(0, 16, 0, true), 8],
+    ['one where a whole round of calls waits, and eight of requests', 128, pace(16, 16, 500), 1, 8],
+    ['two where only one call may be in flight, and eight of requests', 8, pace(0, 1, 0), 2, 8],
+  ])('come to %s', (_, inProgress, seen, everything, requests?: number) => {
+    expect(settlesAt(inProgress, seen)).toBe(everything)
+    if (requests !== undefined) expect(settlesAt(inProgress, seen, 'requests')).toBe(requests)
   })
 })

@@ -1,7 +1,7 @@
 import { jobs } from '../../jobs/index.ts'
 import { startWorker } from '../../src/worker/worker.ts'
 import { openLive } from '../helpers/live.ts'
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { pino } from 'pino'
 import { requireRedis } from '../../src/core/queue/backend.ts'
 import { openRedis } from '../../src/core/queue/redis.ts'
@@ -9,6 +9,7 @@ import { openQueue } from '../../src/core/queue/queue.ts'
 import type { Delivery } from '../../src/core/queue/queue.ts'
 import { startQueueWorker } from '../../src/core/queue/worker.ts'
 import type { QueueWorker } from '../../src/core/queue/worker.ts'
+import { closedAtEnd } from '../helpers/closing.ts'
 import { openOwnRedis } from '../helpers/own-redis.ts'
 import type { OwnRedis } from '../helpers/own-redis.ts'
 import { redisUrl } from '../helpers/redis.ts'
@@ -16,11 +17,6 @@ import { startRelay } from '../helpers/relay.ts'
 import { until } from '../helpers/until.ts'
 
 /** What a worker of the queue does while its Redis is another server, refuses, or does not respond. */
-
-const closing: (() => unknown)[] = []
-afterEach(async () => {
-  for (const close of closing.splice(0).reverse()) await close()
-})
 
 interface Line {
   readonly level: number
@@ -35,20 +31,20 @@ async function startAt(url: string) {
   const place = { kind: 'redis', url, prefix: 'x' } as const
   const done: unknown[] = []
   const queue = await openQueue(place, log)
-  closing.push(() => queue.close())
+  closedAtEnd(() => queue.close())
   const worker = await startQueueWorker(
     place,
     new Map([['job', async ({ data }) => done.push(data)]]),
     { queue: 'requests', concurrency: 2, adjust: (inProgress) => inProgress, log },
   )
-  closing.push(() => worker.close())
+  closedAtEnd(() => worker.close())
   const messages = () => lines.map(({ msg }) => msg)
   return { queue, worker, done, lines, messages }
 }
 
 async function ownRedis(): Promise<OwnRedis> {
   const redis = await openOwnRedis()
-  closing.push(() => redis.close())
+  closedAtEnd(() => redis.close())
   return redis
 }
 
@@ -82,11 +78,10 @@ describe.skipIf(!redisUrl())('a worker of the queue', () => {
   test('reaches the new primary after its own became a replica, as the producer and the rate limit do', async () => {
     const [old, next] = [await ownRedis(), await ownRedis()]
     const relay = await startRelay(old.url)
-    closing.push(() => relay.cut())
     const url = `redis://127.0.0.1:${relay.port}`
     const { queue, worker } = await startAt(url)
     const limit = openRedis(url, {}, { failed() {}, recovered() {} })
-    closing.push(() => limit.disconnect())
+    closedAtEnd(async () => limit.disconnect())
     await Promise.all([limit.set('limit', 1), queue.deliver([job('before')])])
     expect(await worker.problem()).toBe(null)
     const connected = await connections(old)
@@ -131,7 +126,7 @@ describe.skipIf(!redisUrl())('a worker of the queue', () => {
     const { url } = redis
     await redis.command('config', 'set', 'maxclients', '1')
     const taken = openRedis(url, {}, { failed() {}, recovered() {} })
-    closing.push(() => taken.disconnect())
+    closedAtEnd(async () => taken.disconnect())
     await taken.ping()
     await expect(requireRedis({ kind: 'redis', url, prefix: 'x' })).rejects.toThrow(
       'Redis cannot be used: ERR max number of clients reached.',
@@ -143,7 +138,7 @@ describe.skipIf(!redisUrl())('a worker of the queue', () => {
     const { worker } = await startAt(redis.url)
     expect(await worker.problem()).toBe(null)
     redis.freeze()
-    closing.push(() => redis.wake())
+    closedAtEnd(async () => redis.wake())
     expect(await worker.problem()).toBe(
       'It cannot take jobs from the queue in Redis: no response in time.',
     )
@@ -166,7 +161,6 @@ describe.skipIf(!redisUrl())('a worker of the queue', () => {
   test('starts while Redis is full, where the nightly schedule cannot be registered yet', async () => {
     const redis = await ownRedis()
     const live = await openLive('redis', { settings: { REDIS_URL: redis.url } })
-    closing.push(() => live.close())
     const app = await live.openApp()
     await redis.command('config', 'set', 'maxmemory', '1')
     const worker = await startWorker(app, jobs, { keepsSchedule: true })

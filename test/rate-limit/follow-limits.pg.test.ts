@@ -31,7 +31,6 @@ test('the lowest SYNC_RATE_LIMIT of live workers holds for workers that set none
   await live.database.pool.query('drop table sync.rate_limit_slots')
   // With a limit it would wait for its store.
   await callOnce(before)
-  await live.close()
 })
 
 async function callOnce(app: App): Promise<void> {

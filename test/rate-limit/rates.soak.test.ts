@@ -21,7 +21,6 @@ beforeAll(async () => {
   if (url !== undefined) redis = new Redis(url)
 })
 afterAll(async () => {
-  await database?.drop()
   const keys = (await redis?.keys(`${key}*`)) ?? []
   if (keys.length > 0) await redis?.del(keys)
   redis?.disconnect()

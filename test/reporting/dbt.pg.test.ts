@@ -67,22 +67,18 @@ function failing(from: string, column: string | null, test: YamlTest): string {
 }
 
 test('sources and staging models are what the database says (made again by: npm run generate)', async () => {
-  const { pool, drop } = await createTestDatabase()
-  try {
-    const dictionary = await readDictionary(pool)
-    const views = dictionary.relations.filter(
-      ({ schema, kind }) => schema === 'collab' && kind === 'view',
+  const { pool } = await createTestDatabase()
+  const dictionary = await readDictionary(pool)
+  const views = dictionary.relations.filter(
+    ({ schema, kind }) => schema === 'collab' && kind === 'view',
+  )
+  const place = (name: string) => `../../${MODELS}/${name}`
+  await expect(dictionaryDbt(dictionary, 93_600)).toMatchFileSnapshot(place('sources.yml'))
+  await expect(stagingYaml(views)).toMatchFileSnapshot(place('staging.yml'))
+  for (const { name } of views)
+    await expect(`select * from {{ source('collab', '${name}') }}\n`).toMatchFileSnapshot(
+      place(`stg_collab__${name}.sql`),
     )
-    const place = (name: string) => `../../${MODELS}/${name}`
-    await expect(dictionaryDbt(dictionary, 93_600)).toMatchFileSnapshot(place('sources.yml'))
-    await expect(stagingYaml(views)).toMatchFileSnapshot(place('staging.yml'))
-    for (const { name } of views)
-      await expect(`select * from {{ source('collab', '${name}') }}\n`).toMatchFileSnapshot(
-        place(`stg_collab__${name}.sql`),
-      )
-  } finally {
-    await drop()
-  }
 })
 
 describe('the dbt package', () => {

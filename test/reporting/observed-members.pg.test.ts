@@ -80,7 +80,6 @@ test('one that the service adds, and one of another type, are noticed when the r
 
   const pages = await askPages(await live.openApp())
   const overview = wordsOf(await pages.get('/'))
-  await pages.close()
   const { stdout } = await command.run(['status'], { DATABASE_URL: live.database.url })
   for (const sentence of [
     'comments have a new field "data" (object)',

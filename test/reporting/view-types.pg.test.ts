@@ -1,19 +1,13 @@
 import { expect, test } from 'vitest'
 import { migrate } from '../../src/core/database/migrate.ts'
-import { openDatabase } from '../../src/core/database/pool.ts'
 import { openOwnPostgres } from '../faults/servers.ts'
+import { openTestDatabase } from '../helpers/database.ts'
 import { viewTypes } from './view-types.ts'
 
 test('src/client/views.ts is what the database says (made again by: npm run generate)', async () => {
   // Only the planner of PostgreSQL 17 and newer proves what is never null.
   const server = await openOwnPostgres()
-  const database = openDatabase(server.url)
-  try {
-    await migrate(server.url)
-    const text = await viewTypes(database, server.url)
-    await expect(text).toMatchFileSnapshot('../../src/client/views.ts')
-  } finally {
-    await database.end()
-    await server.close()
-  }
+  await migrate(server.url)
+  const text = await viewTypes(openTestDatabase(server.url).pool, server.url)
+  await expect(text).toMatchFileSnapshot('../../src/client/views.ts')
 })

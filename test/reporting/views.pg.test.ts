@@ -18,11 +18,10 @@ test.each(WORLDS)(
 )
 
 test('no view of reporting is left out', async () => {
-  const { pool, drop } = await createTestDatabase()
-  const { rows } = await pool.query(
+  const { rows: read } = await createTestDatabase()
+  const rows = await read(
     `select relname from pg_class where relnamespace = 'reporting'::regnamespace and relkind = 'v'`,
   )
-  await drop()
   // They have tests of their own.
   const others = 'attention days nightly observed_members runs run_failures settings'.split(' ')
   const names = rows.map(({ relname }) => relname).filter((name) => !others.includes(name))

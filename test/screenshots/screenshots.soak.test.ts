@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { openBrowser } from '../pages/browser.ts'
 import { MISSING } from '../soak/needs.ts'
 import { openNights } from './nights.ts'
@@ -23,9 +23,6 @@ describe.skipIf(MISSING.includes('Chromium'))('the screenshots of README.md', ()
     const browser = await openBrowser()
     page = await browser.newPage({ viewport: WINDOW, colorScheme: 'light' })
     await page.goto(nights.url)
-  })
-  afterAll(async () => {
-    await page?.context().browser()?.close()
   })
 
   test('the overview shows thirty nights, the last run and an open problem', async () => {

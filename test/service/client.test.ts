@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { CallError, DrainingError } from '../../src/base/errors.ts'
@@ -8,6 +7,7 @@ import { RateLimiter } from '../../src/core/rate-limit/limiter.ts'
 import type { RateLimitStore } from '../../src/core/rate-limit/limiter.ts'
 import type { CollabApi } from '../../src/core/service/client.ts'
 import { noCallStats } from '../../src/core/sync/counts.ts'
+import { ownFolder } from '../helpers/own-folder.ts'
 import { until } from '../helpers/until.ts'
 import {
   held,
@@ -53,9 +53,7 @@ describe('the two operations', () => {
 
 describe('refused credentials', () => {
   function tokenFile(): string {
-    const folder = mkdtempSync(join(tmpdir(), 'client-'))
-    onTestFinished(() => rmSync(folder, { recursive: true }))
-    const file = join(folder, 'token')
+    const file = join(ownFolder(), 'token')
     writeFileSync(file, 'old-token\n')
     return file
   }

@@ -1,16 +1,15 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { CurrentCredentials } from '../../src/core/service/credentials.ts'
+import { ownFolder } from '../helpers/own-folder.ts'
 
 let folder = ''
 let file = ''
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'credentials-'))
+  folder = ownFolder()
   file = join(folder, 'file')
 })
-afterEach(() => rmSync(folder, { recursive: true }))
 
 test('values of settings never change', async () => {
   const files = new CurrentCredentials({ apiKey: 'k1', authToken: 't1' })

@@ -1,18 +1,13 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse as parseByDotenv } from 'dotenv'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { decodeText } from '../../src/base/secret-file.ts'
 import { parseEnvFile } from '../../src/settings/env-file.ts'
+import { ownFolder } from '../helpers/own-folder.ts'
 
-let directory: string
-
-beforeAll(() => {
-  directory = mkdtempSync(join(tmpdir(), 'env-file-'))
-})
-afterAll(() => rmSync(directory, { recursive: true }))
+const directory: string = ownFolder()
 
 const encoded = (text: string, encoding: 'utf8' | 'utf16le' = 'utf8') => Buffer.from(text, encoding)
 const valueOf = (text: string) => parseEnvFile(encoded(text)).values['V']

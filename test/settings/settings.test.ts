@@ -1,22 +1,21 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { misspeltSettings } from '../../src/settings/near-names.ts'
 import { readSettings } from '../../src/settings/settings.ts'
 import { readDemoSettings } from '../../src/settings/demo.ts'
 import type { Environment } from '../../src/settings/environment.ts'
 import type { SettingNeed } from '../../src/settings/settings.ts'
 import { SETTING_LIST } from '../../src/settings/table.ts'
+import { ownFolder } from '../helpers/own-folder.ts'
 import { faultsOf as faultsIn, SECRET, SERVICE } from './faults.ts'
 import { settingsPage } from './settings-page.ts'
 
 let directory: string
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'settings-'))
+  directory = ownFolder()
 })
-afterEach(() => rmSync(directory, { recursive: true }))
 
 function read(environment: Environment, need: SettingNeed[] = ['service', 'database', 'queue']) {
   return readSettings(environment, { need, directory })

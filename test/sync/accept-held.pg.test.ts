@@ -12,14 +12,16 @@ import { until } from '../helpers/until.ts'
 import type { FaultRule } from '../service/faults.ts'
 
 let live: Live
+let first: string
+let second: string
 
 beforeEach(async () => {
   live = await openLoaded('none')
+  ;[first, second] = [...live.world.organizationIds()] as [string, string]
   await live.run()
 })
 
 test('what was held is removed on a word, in the organization that was named and nowhere else', async () => {
-  const [first, second] = [...live.world.organizationIds()] as [string, string]
   const run = await runWithEmptyListingsOf(first, second)
   expect(run).toMatchObject({ status: 'partial' })
   const before = await present()
@@ -42,7 +44,6 @@ test('what was held is removed on a word, in the organization that was named and
 })
 
 test('a decision is refused once another one was made, or a later run has seen a listing, since it was counted', async () => {
-  const [first, second] = [...live.world.organizationIds()] as [string, string]
   await runWithEmptyListingsOf(first, second)
   const choice = { organizationId: first }
   const before = await present()
@@ -68,7 +69,6 @@ test('a decision is refused once another one was made, or a later run has seen a
 })
 
 test('a decision waits for a run that writes to the listing', async () => {
-  const [first] = [...live.world.organizationIds()] as [string]
   await runWithEmptyListingsOf(first)
   const waiting = await waitingOf(first)
   const [{ key: batchKey }] = await live.rows('select min(batch_key)::int as key from sync.held')
@@ -87,7 +87,6 @@ test('a decision waits for a run that writes to the listing', async () => {
 })
 
 test('what was decided before a listing fails stays decided, and the rest waits on', async () => {
-  const [first] = [...live.world.organizationIds()] as [string]
   await runWithEmptyListingsOf(first)
   const waiting = await waitingOf(first)
   expect(waiting).toBeGreaterThan(2)
@@ -107,7 +106,6 @@ test('what was decided before a listing fails stays decided, and the rest waits 
 })
 
 test('the next run looks at an accepted listing again and brings back who is in it after all', async () => {
-  const [first] = [...live.world.organizationIds()] as [string]
   const run = await runWithEmptyListingsOf(first)
   const { [first]: memberships } = await present()
   await accept({ runId: run.run_id })
@@ -117,7 +115,6 @@ test('the next run looks at an accepted listing again and brings back who is in 
 })
 
 test('an accepted listing that comes again as it was held changes nothing and is not held again', async () => {
-  const [first] = [...live.world.organizationIds()] as [string]
   const run = await runWithEmptyListingsOf(first)
   await accept({ runId: run.run_id })
   const before = await present()
@@ -126,7 +123,6 @@ test('an accepted listing that comes again as it was held changes nothing and is
 })
 
 test('a user who left a held listing by another way is not counted as removed', async () => {
-  const [first] = [...live.world.organizationIds()] as [string]
   await runWithEmptyListingsOf(first)
   const [{ id: heldId, users }] = await live.rows(
     `select held_id as id, users_before as users from sync.held where kind = 'organization'`,
@@ -150,7 +146,6 @@ test('accepting what a run did not hold is refused in a sentence', async () => {
 })
 
 test('a refused response removes nobody and is not held again; another one is, and so is that one once the listing was right', async () => {
-  const [first] = [...live.world.organizationIds()] as [string]
   const before = await present()
   const night = () => live.run({ trigger: 'schedule', scope: { organizationIds: [first] } })
   live.standIn.setFaults([emptyListingsOf(first)])
@@ -187,7 +182,6 @@ test('a refused response removes nobody and is not held again; another one is, a
 })
 
 test('HELD_ACCEPT_AFTER applies what so many equal nightly answers say, and those of others do not count', async () => {
-  const [first] = [...live.world.organizationIds()] as [string]
   const before = await present()
   const settings = { HELD_ACCEPT_AFTER: '3' }
   live.standIn.setFaults([emptyListingsOf(first)])

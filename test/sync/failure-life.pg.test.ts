@@ -1,4 +1,4 @@
-import { afterAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { jobs } from '../../jobs/index.ts'
 import { addToCatalog, removeFromCatalog } from '../../src/features/catalog/change.ts'
 import { FAILURE_COLUMNS } from '../../src/schemas/columns.ts'
@@ -31,9 +31,6 @@ const six: Place[] = all
   .filter((each) => each.organizationId === all[0]?.organizationId)
   .slice(0, 6)
 await live.run()
-afterAll(async () => {
-  await pages.close()
-})
 beforeEach(async () => {
   live.standIn.setFaults([])
   await live.run()
@@ -289,7 +286,6 @@ describe('a run of what fails now', () => {
     const { app: http } = await unlistened(app)
     const payload = { scope, failing: true }
     const answer = await http.inject({ method: 'POST', url: '/v1/runs', headers: BEARER, payload })
-    await http.close()
     expect(answer.json()).toMatchObject({ status: 422, detail: sentence, instance: '/v1/runs' })
     expect(await rows('select from sync.runs')).toHaveLength(0)
   })

@@ -115,25 +115,19 @@ describe('without refresh', () => {
   })
 
   test('what changed is in the tables, whatever SYNC_OPERATIONS says', async () => {
-    const worker = await live.openWorker({ SYNC_OPERATIONS: 'users' })
-    try {
-      const { hinted, items } = await give(thread())
-      await app.deliver(items)
-      expect(await settled(live.database, hinted.runId ?? '')).toMatchObject({
-        status: 'succeeded',
-        annotations_done: 1,
-      })
-      const [comment] = live.world.comments(place()) ?? []
-      edit(live.world, place(), comment?.commentId ?? 0, { text: 'hinted' })
-      const again = await give(thread())
-      await app.deliver(again.items)
-      await settled(live.database, again.hinted.runId ?? '')
-      expect(await rows(`select from collab.comments where comment_text = 'hinted'`)).toHaveLength(
-        1,
-      )
-    } finally {
-      await worker.stop()
-    }
+    await live.openWorker({ SYNC_OPERATIONS: 'users' })
+    const { hinted, items } = await give(thread())
+    await app.deliver(items)
+    expect(await settled(live.database, hinted.runId ?? '')).toMatchObject({
+      status: 'succeeded',
+      annotations_done: 1,
+    })
+    const [comment] = live.world.comments(place()) ?? []
+    edit(live.world, place(), comment?.commentId ?? 0, { text: 'hinted' })
+    const again = await give(thread())
+    await app.deliver(again.items)
+    await settled(live.database, again.hinted.runId ?? '')
+    expect(await rows(`select from collab.comments where comment_text = 'hinted'`)).toHaveLength(1)
   })
 })
 

@@ -45,14 +45,13 @@ describe.each(QUEUE_KINDS)('the main job with its queue on %s', (kind) => {
   test.skipIf(isMissing(kind))(
     'a program that enqueues what there is not, or wrong data, is told so at once, and nothing starts',
     async () => {
-      const worker = await live.openWorker()
+      await live.openWorker()
       for (const name of ['constructor', '__proto__', 'no-such-job'])
         expect(await failureOf(name, {})).toBe(`There is no job named "${name}".`)
       expect(await failureOf('start-run', { scope: { organizationId: 'a' } })).toContain(
         'organizationId',
       )
       expect((await live.database.pool.query('select from sync.runs')).rowCount).toBe(0)
-      await worker.stop()
     },
   )
 

@@ -229,5 +229,4 @@ test('records and fields are counted apart, in the same words, on pages, in stat
     expect(listed.split(`>${noun}<`)).toHaveLength(3)
     expect(status).toContain(` ${noun} `)
   }
-  await pages.close()
 })

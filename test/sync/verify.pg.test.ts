@@ -107,7 +107,6 @@ test('a comment that the service changed after the last check is told apart from
 })
 
 test('an old comment that the tables have wrong is an error', async () => {
-  await live.close()
   live = await openLoaded('none', { world: { now: new Date(Date.now() - DAY_MS) } })
   await live.run()
   const place = busyPlace(live.world)

@@ -53,7 +53,6 @@ test('a throttled run says so on its page, in status and in the log, with its ne
   expect(counted).toBe(true)
   const pages = await askPages(worker.app)
   const words = wordsOf(await pages.get(`/runs/${runId}`))
-  await pages.close()
   expect(words).toMatch(/Throttled by the service [1-9]/i)
   expect(words).toMatch(
     /Waiting since .*Z: the service throttles .* \(HTTP 503\).* Gives up at .*Z \(SYNC_THROTTLED_MAX_MS\)\./,
@@ -169,7 +168,6 @@ test('a job whose claim fails is shown with its next try, and ends its run after
   )
   for (const text of [describeRun(ended), wordsOf(await pages.get(`/runs/${runId}`))])
     expect(text).toContain(ended.problem)
-  await pages.close()
 })
 
 test('a statement that waits for a lock says whose it is, in the run, the log and the open problems', async () => {

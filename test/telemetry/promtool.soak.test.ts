@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { createWorkerMetrics } from '../../src/worker/telemetry/worker-metrics.ts'
 import { fileText } from '../deploy/yaml-files.ts'
+import { ownFolder } from '../helpers/own-folder.ts'
 import { MISSING } from '../soak/needs.ts'
 
 /** What promtool, of the Debian package `prometheus`, prints. @throws where its exit code is not 0 */
@@ -37,15 +37,8 @@ describe.skipIf(MISSING.includes('promtool'))('promtool accepts', () => {
       .map(({ expr }: any, n: number) => {
         return { record: `panel:${n}`, expr: expr.replaceAll('$__rate_interval', '1m') }
       })
-    const directory = mkdtempSync(join(tmpdir(), 'collab-sync-promql-'))
-    try {
-      writeFileSync(
-        join(directory, 'rules.yml'),
-        JSON.stringify({ groups: [{ name: 'p', rules }] }),
-      )
-      promtool(['check', 'rules', join(directory, 'rules.yml')])
-    } finally {
-      rmSync(directory, { recursive: true })
-    }
+    const file = join(ownFolder(), 'rules.yml')
+    writeFileSync(file, JSON.stringify({ groups: [{ name: 'p', rules }] }))
+    promtool(['check', 'rules', file])
   })
 })

@@ -88,12 +88,9 @@ describe('without HTTP_TOKEN', () => {
 test('with HTTP_TOKEN it listens anywhere, and a port that is taken is told in a sentence', async () => {
   const settings = { ...partsOf(await live.openApp()).settings, httpHost: '0.0.0.0' }
   const open = await startHttp({ ...parts, settings })
-  try {
-    const taken = { ...settings, httpPort: Number(new URL(open.url).port) }
-    const start = startHttp({ ...parts, settings: taken })
-    await expect(start).rejects.toThrow(UsageError)
-    await expect(start).rejects.toThrow(/HTTP_PORT=\d+ are not available: another program/)
-  } finally {
-    await open.stop()
-  }
+  closedAtEnd(() => open.stop())
+  const taken = { ...settings, httpPort: Number(new URL(open.url).port) }
+  const start = startHttp({ ...parts, settings: taken })
+  await expect(start).rejects.toThrow(UsageError)
+  await expect(start).rejects.toThrow(/HTTP_PORT=\d+ are not available: another program/)
 })
