@@ -29,23 +29,35 @@ export const runTotals = new Statement<
     runs: number
     calls: number
     retries: number
+    scopesPlanned: number
     scopesSucceeded: number
     scopesFailed: number
     scopesHeld: number
     scopesSkipped: number
+    recordsReceived: number
     recordsInserted: number
     recordsUpdated: number
     recordsUnchanged: number
     recordsRejected: number
     recordsNull: number
+    organizationsDone: number
+    documentsDone: number
+    groupsDone: number
+    annotationsDone: number
     usersWritten: number
+    usersRemoved: number
+    membersRemoved: number
     commentsWritten: number
     commentsDeleted: number
     rejected: number
+    serviceMs: number
+    waitedMs: number
+    databaseMs: number
+    cpuMs: number
   }
 >('telemetry/run-totals', {
   neverNull:
-    'runs calls retries scopesSucceeded scopesFailed scopesHeld scopesSkipped recordsInserted recordsUpdated recordsUnchanged recordsRejected recordsNull usersWritten commentsWritten commentsDeleted rejected',
+    'runs calls retries scopesPlanned scopesSucceeded scopesFailed scopesHeld scopesSkipped recordsReceived recordsInserted recordsUpdated recordsUnchanged recordsRejected recordsNull organizationsDone documentsDone groupsDone annotationsDone usersWritten usersRemoved membersRemoved commentsWritten commentsDeleted rejected serviceMs waitedMs databaseMs cpuMs',
 })
 
 /** The live workers, how long the oldest run has been open, and when history was last pruned. */
