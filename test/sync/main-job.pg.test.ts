@@ -5,8 +5,8 @@ import type { Comment } from '../../src/demo/comments.ts'
 import type { Place } from '../../src/demo/layout.ts'
 import { claimItem } from '../../src/core/database/claims.ts'
 import type { Item } from '../../src/core/database/claims.ts'
-import { planPage, startRun } from '../../src/core/run/start.ts'
-import { endDirectly } from '../helpers/direct-run.ts'
+import { AS_RUN, planPage, startRun } from '../../src/core/run/start.ts'
+import { endDirectly, runDirectly } from '../helpers/direct-run.ts'
 import { expectTablesEqual, rowsTouched } from '../helpers/expect-equal.ts'
 import { openLoaded } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
@@ -88,6 +88,45 @@ test('a second run over an unchanged service, and one of a user, touch no row', 
   expect(run['records_unchanged']).toBeGreaterThan(100)
   expect(await live.run({ scope: scopeOfUser() })).toMatchObject({ status: 'succeeded' })
   expect(await rowsTouched(live.database)).toBe(before)
+})
+
+test('a batch that was partly committed continues with the scopes that no commit has done', async () => {
+  const { organizationId, documentId } = busyPlace(live.world)
+  const scope = { organizationIds: [organizationId], documentId, operations: ['comments' as const] }
+  const app = await live.openApp()
+  const bits = async (runId: string) => {
+    const [item] = await live.rows(
+      `select only_scopes::text as wanted, done_scopes::text as done from sync.run_items where run_id = $1`,
+      runId,
+    )
+    const numbers = (text: string | null) =>
+      [...(text ?? '')].flatMap((bit, n) => (bit === '1' ? n : []))
+    return { wanted: numbers(item.wanted), done: numbers(item.done) }
+  }
+  const whole = await runDirectly(app, { ...AS_RUN, scope })
+  const { wanted, done } = await bits(whole)
+  expect(wanted.length).toBeGreaterThan(1)
+  expect(done).toEqual(wanted)
+  const { runId: interrupted, items } = await startRun(app.sync, { ...AS_RUN, scope })
+  await live.rows(
+    `update sync.run_items set done_scopes = set_bit(repeat('0', 256)::varbit, $2, 1) where run_id = $1`,
+    interrupted,
+    wanted[0],
+  )
+  live.standIn.calls.reset()
+  await endDirectly(app, interrupted, items)
+  expect(live.standIn.calls.total).toBe(wanted.length - 1)
+  expect(await bits(interrupted)).toEqual({ wanted, done: wanted })
+})
+
+test.each([
+  ['everything', {}, false],
+  ['named organizations', { organizationIds: [...live.world.organizationIds()].slice(0, 1) }, true],
+])('the items of a run of %s: scoped %s', async (_, scope, isScoped) => {
+  const app = await live.openApp()
+  const { runId, items } = await startRun(app.sync, { ...AS_RUN, scope })
+  expect(new Set(items.map((item) => item.isScoped))).toEqual(new Set([isScoped]))
+  await endDirectly(app, runId, items)
 })
 
 test('a commit that PostgreSQL ends as a deadlock is made again, and counts once', async () => {
