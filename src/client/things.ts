@@ -233,6 +233,8 @@ function describeCheck({ checkedAt, runId }: Scope): string {
 
 async function describeNext({ database, settings }: ThingParts, scope: Scope): Promise<string> {
   if (!scope.inCatalog) return 'Never: it is not in the catalog.'
+  if (scope.isLeftOut)
+    return 'Only by a run that selects its operation: SYNC_OPERATIONS leaves it out.'
   const { next } = await readSchedule({ database, settings })
   const isRefreshed = settings.refreshBudget !== undefined
   if (next === null)

@@ -261,7 +261,7 @@ export interface ReportingCommentsWithDeleted<V extends Values = PgValues> {
   written_not_before: V['timestamptz'] | null
 }
 
-/** Counts by organization, level and operation of what was checked and how recently. known = fresh + stale + held + never_synced. */
+/** Counts by organization, level and operation of what was checked and how recently. known = fresh + stale + held + never_synced. Operations that SYNC_OPERATIONS leaves out have no rows. */
 export interface ReportingCoverage<V extends Values = PgValues> {
   /** The service's organizationId. */
   organization_id: string | null
@@ -381,7 +381,7 @@ export interface ReportingEditsAndDeletions<V extends Values = PgValues> {
   in_catalog: boolean | null
 }
 
-/** One row per scope of the catalog (an operation of an organization, user group, document or annotation), with its last successful check. */
+/** One row per scope of the catalog (an operation of an organization, user group, document or annotation), with its last successful check. Operations that SYNC_OPERATIONS leaves out have no rows. */
 export interface ReportingFreshness<V extends Values = PgValues> {
   /** What the row describes: organization, user group, document or annotation. */
   level: string

@@ -141,6 +141,7 @@ const BeneathSchema = z
       'failing',
       'stale',
       'never_checked',
+      'not_synced',
       'not_in_catalog',
       'deleted',
       'removal_held',

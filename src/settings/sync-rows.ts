@@ -26,7 +26,8 @@ export const SYNC_ROWS = inGroup('sync', {
     name: 'SYNC_OPERATIONS',
     parse: parse.operations,
     default: OPERATION_NAMES.join(','),
-    meaning: 'What to sync: one or more operations, with commas between.',
+    meaning:
+      'What to sync: one or more operations, with commas between. migrate stores it; it must be the same for all processes.',
   },
   concurrency: {
     name: 'SYNC_CONCURRENCY',

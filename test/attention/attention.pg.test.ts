@@ -125,6 +125,11 @@ describe('of organizations', () => {
     await ageChecks(live.database, 27)
     expect(await kinds()).toEqual(['overdue', 'failing', 'held'])
     await expectEachScopeOnce()
+    const of = async (kind: string) => (await rowOf(kind)).count
+    const failing = await of('failing')
+    await live.define({ SYNC_OPERATIONS: 'comments' })
+    expect(await of('failing')).toBe(failing)
+    await live.define({})
     await recover()
     expect(await kinds()).toEqual([])
   })

@@ -72,6 +72,11 @@ describe('the promise', () => {
       const ids = { organizationId: 'p', documentId: 'd' }
       const lines = annotations.map((_, index) => ({ ...ids, annotationId: `${index}` }))
       await importCatalog(database.pool, listSource('test', lines), { prune: null })
+      // What is stored of annotations may be out of date, whether they are synced or not.
+      await setDefinitions(database.pool, {
+        freshnessPromiseMs: 26 * HOUR_MS,
+        operations: ['users'],
+      })
       await database.pool.query('update collab_store.listings set own_checked_at = $1', [listings])
       await database.pool.query(
         'update collab_store.annotations set own_checked_at = ($1::timestamptz[])[annotation_id::int + 1]',
@@ -96,6 +101,19 @@ describe('the promise', () => {
     )
     await migrate(database.url, ours)
     await requireDefinitions(database.pool, ours)
+    await expect(
+      requireDefinitions(database.pool, { ...ours, operations: ['comments'] }),
+    ).rejects.toThrow(
+      'SYNC_OPERATIONS is comments in the settings of this process and users,comments in the database',
+    )
+  })
+
+  test('needs no calls for operations that are left out', async () => {
+    const lines = Array.from({ length: 20 }, (_, n) => ({ organizationId: `q${n}` }))
+    await importCatalog(database.pool, listSource('test', lines), { prune: null })
+    const narrow = { freshnessPromiseMs: 60_000, refreshBudget: 0.2 }
+    await setDefinitions(database.pool, { ...narrow, operations: ['comments'] })
+    await expect(setDefinitions(database.pool, narrow)).rejects.toThrow('needs a REFRESH_BUDGET of')
   })
 })
 

@@ -141,6 +141,13 @@ test.each(KINDS)(
     await set('comments', `own_checked_at = '-infinity', failing_since = null`)
     expect(await page()).toMatchObject({ checkedAt: null, isStale: true })
     if (kind !== 'organization') expect(await stateBeneath(kind)).toBe('never_checked')
+    await leaveOut(['users', 'comments'])
+    expect(await page()).toMatchObject({ isLeftOut: true })
+    if (kind !== 'organization') expect(await stateBeneath(kind)).toBe('not_synced')
+    await leaveOut(['comments'])
+    expect(await page()).toMatchObject({ isLeftOut: false })
+    if (kind !== 'organization') expect(await stateBeneath(kind)).toBe('good')
+    await leaveOut([])
     await set('comments', `own_checked_at = null`)
     expect(await page()).toEqual({ ...good, failingRunId: runOfFailure })
   },
@@ -162,6 +169,31 @@ test.each(['freshness', 'coverage'])(
     )
   },
 )
+
+async function leaveOut(operations: readonly Operation[]): Promise<void> {
+  await pool.query('update collab_store.definitions set operations_left_out = $1', [operations])
+}
+
+test('the state of a document whose listings are left out is that of its annotations', async () => {
+  await pool.query(`delete from collab_store.listings where operation = 'comments'`)
+  const ids = { organizationId: 'o', documentId: 'd' }
+  const annotations = ['a', 'b'].map((annotationId) => ({ ...ids, annotationId }))
+  await importCatalog(pool, listSource('test', annotations), { prune: null })
+  await leaveOut(['users'])
+  const setChecks = (one: string, all: string) =>
+    pool.query(
+      `update collab_store.annotations set own_checked_at = case annotation_id when 'a' then $1::timestamptz else $2::timestamptz end`,
+      [one, all],
+    )
+  await setChecks('now', '-infinity')
+  expect(await stateBeneath('document')).toBe('never_checked')
+  await setChecks('now', '2026-01-01')
+  expect(await stateBeneath('document')).toBe('stale')
+  await setChecks('now', 'now')
+  expect(await stateBeneath('document')).toBe('good')
+  await leaveOut(['users', 'comments'])
+  expect(await stateBeneath('document')).toBe('not_synced')
+})
 
 /** What the views of users, and of what they are listed in, show of checks. */
 async function readViews(): Promise<unknown> {

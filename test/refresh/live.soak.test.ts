@@ -39,7 +39,11 @@ function start() {
 
 test('two workers that are killed in turn share one budget, lose no change and claim no check that was not made', async () => {
   const { pool } = rig.database
-  await setDefinitions(pool, { freshnessPromiseMs: PROMISE_S * 1000, refreshBudget: BUDGET })
+  await setDefinitions(pool, {
+    freshnessPromiseMs: PROMISE_S * 1000,
+    refreshBudget: BUDGET,
+    operations: ['comments'],
+  })
   const workers = [await start(), await start()]
   const all = [...places(rig.world)]
   const { calls } = rig.standIn

@@ -93,6 +93,14 @@ test.each(CASES)(
     await expectMore(FAILING, failed)
     await ageChecks(live.database, 30)
     await expectMore({ ...FAILING, overdue: 1 }, await run(of))
+    const rest = OPERATION_NAMES.filter((each) => each !== operation)
+    await live.define({ SYNC_OPERATIONS: rest.join() })
+    // Its last fetch failed, whether it is synced or not.
+    const counted = mapEach(await counts(of, failed), (_, by, n) =>
+      by === 'failingScopes' ? 0 : n,
+    )
+    expect(counted).toEqual(mapEach(counted, (_, by) => (by === 'retry' ? 1 : 0)))
+    await live.define({})
     await removeFromCatalog(pool, [of.line], BY)
     await expectMore({ ...GOOD, scopes: 0, away: 1 }, failed)
   },

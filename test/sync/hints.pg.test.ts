@@ -115,7 +115,9 @@ describe('without refresh', () => {
   })
 
   test('what changed is in the tables, whatever SYNC_OPERATIONS says', async () => {
+    await live.define({ SYNC_OPERATIONS: 'users' })
     await live.openWorker({ SYNC_OPERATIONS: 'users' })
+    await live.define({})
     const { hinted, items } = await give(thread())
     await app.deliver(items)
     expect(await settled(live.database, hinted.runId ?? '')).toMatchObject({

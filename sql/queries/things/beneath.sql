@@ -1,7 +1,7 @@
 -- A page of the children of an object: user groups and documents of an organization, annotations and users of a
 -- document, users of a user group, comments of an annotation, and documents and user groups of a user, with the documents
 -- that the user commented in. Failing scopes come first, those that left the catalog last; of a user, the documents with most
--- comments come first.
+-- comments come first. The state of a document whose listings are not synced is that of its annotations.
 -- Params: $1 organizationKey?, $2 documentKey?, $3 annotationKey?, $4 organizationId, $5 documentId?, $6 userGroupId?, $7 userId?,
 -- $8 afterPlace?, $9 afterId?, $10 limit.
 -- Never null: place, id, kind, state.
@@ -25,21 +25,23 @@ with wrote as (
   where $1::int is not null and organization_id = $4
   group by 1, 2
 ), checks as (
-  -- Of the listings of several operations, the worst counts.
+  -- Of the listings of several operations that are synced, the worst counts.
   select kind, scope_key, case when bool_and(checked_at is not null) then min(checked_at) end as checked_at,
     min(failing_since) as failing_since, bool_or(is_stale) as is_stale
   from collab_store.checked_listings
-  where organization_key = $1
+  cross join collab_store.definitions
+  where organization_key = $1 and operation <> all(operations_left_out)
   group by 1, 2
 ), scopes as (
   select 'userGroup' as kind, 1 as step, g.organization_user_group_id as id, g.name, g.active, c.failing_since, c.checked_at, c.is_stale,
+    c.kind is null as is_left_out,
     r.is_held, r.is_refused, null::int as comments
   from collab_store.user_groups g
   left join checks c on c.kind = 'group' and c.scope_key = g.user_group_key
   left join disputed r on r.kind = 'group' and r.scope_key = g.user_group_key
   where g.organization_key = $1
   union all
-  select 'document', 2, d.document_id, d.name, d.active, coalesce(c.failing_since, f.since), c.checked_at, c.is_stale,
+  select 'document', 2, d.document_id, d.name, d.active, coalesce(c.failing_since, f.since), c.checked_at, c.is_stale, c.kind is null,
     r.is_held, r.is_refused, null
   from collab_store.documents d
   left join checks c on c.kind = 'document' and c.scope_key = d.document_key
@@ -54,11 +56,20 @@ with wrote as (
   ) f using (document_key)
   where d.organization_key = $1
   union all
-  select 'annotation', 3, annotation_id, null, active, failing_since, checked_at, is_stale, null, null, comment_count
+  select 'annotation', 3, annotation_id, null, active, failing_since, checked_at, is_stale, 'comments' = any(operations_left_out),
+    null, null, comment_count
   from collab.annotations
+  cross join collab_store.definitions
   where $2 is not null and organization_id = $4 and document_id = $5
 )
-select place, id, kind, name, state, coalesce(comments, case when kind = 'document' and $1 is not null then (
+select place, id, kind, name, case when state <> 'not_synced' or kind <> 'document' then state else (
+    select case when count(*) = 0 or 'comments' = any(min(d.operations_left_out)) then state when bool_or(x.checked_at is null) then 'never_checked'
+      when bool_or(x.is_stale) then 'stale' else 'good' end
+    from collab_store.documents o
+    join collab_store.checked_annotations x using (document_key)
+    cross join collab_store.definitions d
+    where o.organization_key = $1 and o.document_id = beneath.id and x.active
+  ) end as state, coalesce(comments, case when kind = 'document' and $1 is not null then (
     select coalesce(sum(x.comment_count), 0)::int
     from collab_store.documents d
     join collab_store.annotations x using (document_key)
@@ -67,6 +78,7 @@ select place, id, kind, name, state, coalesce(comments, case when kind = 'docume
 from (
   select case when not active then 20 when failing_since is not null then 0 else 10 end + step as place, s.id, s.kind, s.name,
     case when not active then 'not_in_catalog' when failing_since is not null then 'failing' when s.is_held then 'removal_held'
+      when s.is_left_out then 'not_synced'
       when checked_at is null then 'never_checked' when is_stale then 'stale' when s.is_refused then 'removal_refused' else 'good' end as state,
     comments, checked_at, null::timestamptz as since, null::timestamptz as changed_at
   from scopes s

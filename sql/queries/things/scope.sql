@@ -3,7 +3,7 @@
 -- The run of the check is the one whose claim of the batch began then, among the runs that were under way; the failing run, the
 -- last one that failed to fetch it. That time passed through milliseconds.
 -- Params: $1 organizationId, $2 documentId?, $3 annotationId?, $4 userGroupId?, $5 operation? (only its listing, for a record of it).
--- Never null: organization_key, key, active, in_catalog, is_stale, users, annotations, comments, failing, authors, is_erasing.
+-- Never null: organization_key, key, active, in_catalog, is_stale, is_left_out, users, annotations, comments, failing, authors, is_erasing.
 with place as (
   select o.organization_key, o.name as organization_name, d.name as document_name, n.kind, n.scope_key,
     coalesce(a.annotation_key, n.scope_key) as key, d.document_key, a.annotation_key, a.batch_key, l.record_count as users,
@@ -20,16 +20,16 @@ with place as (
   join collab_store.listings l on l.operation = 'users' and l.scope_key = n.scope_key and l.kind = n.kind
   where o.organization_id = $1 and ($3::text is null or a.annotation_key is not null)
 ), checks as (
-  select l.batch_key, l.checked_at, l.failing_since, l.is_stale
+  select l.operation, l.batch_key, l.checked_at, l.failing_since, l.is_stale
   from place
   join collab_store.checked_listings l using (kind, scope_key)
   where annotation_key is null and ($5::text is null or operation = $5)
   union all
-  select p.batch_key, x.checked_at, x.failing_since, x.is_stale
+  select 'comments', p.batch_key, x.checked_at, x.failing_since, x.is_stale
   from place p
   join collab_store.checked_annotations x using (annotation_key)
 )
-select p.organization_key, p.organization_name, p.document_name, p.key, p.name, p.active, p.in_catalog, c.checked_at, f.failing_since, f.is_stale, p.users,
+select p.organization_key, p.organization_name, p.document_name, p.key, p.name, p.active, p.in_catalog, c.checked_at, f.failing_since, f.is_stale, f.is_left_out, p.users,
   t.annotations, t.comments, t.failing, p.first_comment_at, p.last_comment_at, p.first_answer_at, p.changed_at, p.authors,
   exists (select from sync.erasures e
     where e.finished_at is null and (e.organization_id is null or e.organization_id = $1)) as is_erasing,
@@ -51,7 +51,8 @@ select p.organization_key, p.organization_name, p.document_name, p.key, p.name, 
     order by f.failure_id desc limit 1) as failing_run_id
 from place p
 cross join (select checked_at, batch_key from checks order by checked_at nulls first limit 1) c
-cross join (select min(failing_since) as failing_since, bool_or(is_stale) as is_stale from checks) f
+cross join (select min(failing_since) as failing_since, bool_or(is_stale) as is_stale, bool_and(operation = any(operations_left_out)) as is_left_out
+  from checks cross join collab_store.definitions) f
 cross join lateral (
   select count(*)::int as annotations, coalesce(sum(x.comment_count), 0)::int as comments,
     (count(*) filter (where x.active and x.failing_since is not null))::int as failing

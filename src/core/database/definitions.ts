@@ -1,9 +1,10 @@
 import { UsageError } from '../../base/errors.ts'
 import { readMemberPath, splitPaths } from '../../base/member-path.ts'
 import { OPERATION_NAMES } from '../../base/operations.ts'
+import type { Operation } from '../../base/operations.ts'
 import { codeOf } from './connection-errors.ts'
 import type { Database } from './pool.ts'
-import type { On } from './statement.ts'
+import type { On, RowOf } from './statement.ts'
 import { RECENT_S } from './scopes.ts'
 import type { StoredEmails } from './users.ts'
 import * as batches from './statements/batches.ts'
@@ -14,6 +15,8 @@ import * as refresh from './statements/refresh.ts'
 /** Settings that define words of reports. One row of the database has them too, and reports are made by that row. */
 export interface Definitions {
   readonly freshnessPromiseMs: number
+  /** `SYNC_OPERATIONS`; all when left out. */
+  readonly operations?: readonly Operation[] | undefined
   /** The member of a comment that holds when it was written; left out where none does. */
   readonly commentWrittenMember?: string | undefined
   /** Time zone of the days and weeks of reports; UTC when left out. */
@@ -64,6 +67,8 @@ export async function setDefinitions(on: On, ours: Definitions) {
   const { freshnessPromiseMs, commentWrittenMember = null, reportTimeZone = 'UTC' } = ours
   const { refreshBudget = null, changeTargetMs = CHANGE_TARGET_MS } = ours
   const { privacyEmail = 'keep', privacyRaw = 'keep', privacyExclude = null } = ours
+  const { operations = OPERATION_NAMES } = ours
+  const leftOut = OPERATION_NAMES.filter((each) => !operations.includes(each))
   const before = await statements.read.one(on)
   await statements.set.run(on, {
     freshnessPromiseS: freshnessPromiseMs / 1000,
@@ -74,9 +79,12 @@ export async function setDefinitions(on: On, ours: Definitions) {
     privacyEmail,
     privacyRaw,
     privacyExclude,
+    leftOut,
   })
   const isNew =
-    before.refreshBudget !== refreshBudget || before.freshnessPromiseS * 1000 !== freshnessPromiseMs
+    before.refreshBudget !== refreshBudget ||
+    before.freshnessPromiseS * 1000 !== freshnessPromiseMs ||
+    before.operationsLeftOut.join() !== leftOut.join()
   if (refreshBudget !== null && isNew) {
     const fault = await budgetFault(on, { ...ours, refreshBudget })
     if (fault !== null) throw new UsageError(`${fault} The database keeps its earlier values.`)
@@ -107,10 +115,8 @@ export async function budgetFault(
   on: On,
   { freshnessPromiseMs, refreshBudget }: Definitions & { readonly refreshBudget: number },
 ): Promise<string | null> {
-  const { scopes } = await batches.countScopes.one(on, {
-    operations: OPERATION_NAMES,
-    organizationIds: null,
-  })
+  const operations = synced(await statements.read.one(on))
+  const { scopes } = await batches.countScopes.one(on, { operations, organizationIds: null })
   const least = leastBudget(scopes, freshnessPromiseMs / 1000)
   if (least <= refreshBudget) return null
   const needed = Math.ceil(least * 1000) / 1000
@@ -124,13 +130,14 @@ export async function budgetFault(
 export async function requireDefinitions(database: Database, ours: Definitions): Promise<void> {
   const stored = await statements.read.one(database)
   const { commentWrittenMember, changeTargetMs = CHANGE_TARGET_MS, reportTimeZone = 'UTC' } = ours
-  const { privacyEmail = 'keep', privacyRaw = 'keep' } = ours
+  const { privacyEmail = 'keep', privacyRaw = 'keep', operations = OPERATION_NAMES } = ours
   const settings = [
     [
       'FRESHNESS_PROMISE',
       inUnits(ours.freshnessPromiseMs),
       inUnits(stored.freshnessPromiseS * 1000),
     ],
+    ['SYNC_OPERATIONS', operations.join(','), synced(stored).join(',')],
     ['COMMENT_WRITTEN_MEMBER', commentWrittenMember, stored.writtenMember],
     ['REPORT_TZ', reportTimeZone, stored.reportTimeZone],
     ['REFRESH_BUDGET', ours.refreshBudget, stored.refreshBudget],
@@ -146,6 +153,10 @@ export async function requireDefinitions(database: Database, ours: Definitions):
       `${name} is ${here ?? 'not set'} in the settings of this process and ${there ?? 'not set'} in the database. All processes must use the same value. ${fix} in this process, or run \`collab-sync migrate\` with the value for all of them.`,
     )
   }
+}
+
+function synced({ operationsLeftOut }: RowOf<typeof statements.read>): Operation[] {
+  return OPERATION_NAMES.filter((each) => !operationsLeftOut.includes(each))
 }
 
 const UNITS = [

@@ -20,6 +20,7 @@ export const read = new Statement<
     privacyExclude: string | null
     refreshBudget: number | null
     changeTargetS: number
+    operationsLeftOut: readonly string[]
   }
 >('definitions/read', { neverNull: 'freshnessPromiseS changeTargetS' })
 
@@ -49,11 +50,12 @@ export const set = new Statement<
     privacyEmail: string
     privacyRaw: string
     privacyExclude: string | null
+    leftOut: readonly string[]
   },
   null
 >('definitions/set', {
   parameters:
-    'freshnessPromiseS writtenMember reportTimeZone refreshBudget changeTargetS privacyEmail privacyRaw privacyExclude',
+    'freshnessPromiseS writtenMember reportTimeZone refreshBudget changeTargetS privacyEmail privacyRaw privacyExclude leftOut',
 })
 
 /** The time in a time zone; fails for one that PostgreSQL does not know. */
