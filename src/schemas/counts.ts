@@ -98,6 +98,11 @@ export type CountsOf<Subject extends keyof RunCounts> = RunCounts[Subject][numbe
 
 export const RUN_SUBJECTS = Object.keys(RUN_COUNTS) as readonly (keyof RunCounts)[]
 
+/** The subjects of which a run stores rows. */
+export const STORED_SUBJECTS = RUN_SUBJECTS.filter((subject) =>
+  RUN_COUNTS[subject].some(([, member]) => member.endsWith('Written')),
+)
+
 /** The times of a run. They are sums over parallel calls and batches, so that they can exceed its duration. */
 export const RUN_TIMES = [
   ['waiting for the service', 'serviceMs'],

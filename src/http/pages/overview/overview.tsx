@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { describeMemberChange } from '../../../schemas/member-change.ts'
+import { STORED_SUBJECTS } from '../../../schemas/counts.ts'
 import { scopesDone, scopesInAll } from '../../../schemas/run.ts'
 import type { RunDetails } from '../../../schemas/run.ts'
 import * as observed from '../../../core/database/statements/observed.ts'
@@ -11,7 +12,7 @@ import { STATUS_TONES, statusOf } from '../../../schemas/columns.ts'
 import type { Columns, Tone } from '../../../schemas/columns.ts'
 import { count, describeCounts, duration } from '../../../schemas/format.ts'
 import { printable } from '../../../base/printable.ts'
-import { Ago, ActionButton, Card, Sentence, Sign, Time } from '../elements.tsx'
+import { Ago, ActionButton, capitalized, Card, Sentence, Sign, Time } from '../elements.tsx'
 import { sendPage } from '../layout.tsx'
 import { READ } from '../page-context.ts'
 import type { PageContext } from '../page-context.ts'
@@ -218,7 +219,8 @@ function whatItDid(run: RunDetails): string {
   if (run.status === 'queued') return 'No scope is done yet.'
   if (run.finishedAt === null)
     return `${count(scopesDone(run))} of ${count(scopesInAll(run))} scopes are done, after ${duration(run.durationMs)}.`
-  return `Scopes: ${describeCounts(run, 'scopes')}, in ${duration(run.durationMs)}. Comments: ${describeCounts(run, 'comments')}. Users: ${describeCounts(run, 'users')}.`
+  const stored = STORED_SUBJECTS.map((of) => ` ${capitalized(of)}: ${describeCounts(run, of)}.`)
+  return `Scopes: ${describeCounts(run, 'scopes')}, in ${duration(run.durationMs)}.${stored.join('')}`
 }
 
 const MEMBER_CHANGES_SHOWN = 10
