@@ -122,7 +122,9 @@ describe('source files', () => {
 
   test('compare nothing with the name of an operation: src/base/operations.ts and its module have what differs', () => {
     const name = `['"\`](?:${OPERATION_NAMES.join('|')})['"\`]`
-    const compared = `(?:[!=]==?\\s+|case |(?:includes|has|indexOf|is|startsWith)\\()${name}|${name}(?:\\s+[!=]==? |[^\\]\n]*\\]\\)?\\.(?:includes|has)\\()`
+    const before = `[!=]==?[\\s(]*|case\\s+|\\b(?:includes|has|indexOf|is|startsWith)\\(\\s*(?:\\w+,\\s*)?|new Set(?:<\\w+>)?\\(\\[\\s*`
+    const after = `\\s+[!=]==?\\s|[^\\](){}]*\\][\\w[\\] ]*\\)?\\s*\\.(?:includes|has)\\(`
+    const compared = `(?:${before})${name}|${name}(?:${after})`
     expect(sourcesWith(new RegExp(compared))).toEqual([])
   })
 

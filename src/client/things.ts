@@ -48,7 +48,6 @@ export async function getThing(parts: ThingParts, given: ThingRequest): Promise<
     checked: {
       ...scope,
       at,
-      failingRunId: failingSince && scope.failingRunId,
       sentence: describeCheck(scope),
       failing: failingSince && `Every fetch since ${time(failingSince)} has failed.`,
       next: await describeNext(parts, scope),

@@ -2,8 +2,11 @@ import { expect, test, vi } from 'vitest'
 import { checkCollation, checkStore, describeServer } from '../../src/cli/doctor/check-database.ts'
 import { migrate } from '../../src/core/database/migrate.ts'
 import * as users from '../../src/core/database/statements/users.ts'
-import { createEmptyDatabase, onServer } from '../helpers/database.ts'
+import { describeDatabase } from '../../src/core/database/connection-errors.ts'
+import { openDatabase } from '../../src/core/database/pool.ts'
+import { createEmptyDatabase, onServer, urlWith } from '../helpers/database.ts'
 import { openLive } from '../helpers/live.ts'
+import { startRelay } from '../helpers/relay.ts'
 
 /** Sorted as bytes. The collation of the database below sorts them as people do: 10, 9, é, org_1, ORG-0, Org-1, z. */
 const IN_BYTE_ORDER = ['10', '9', 'ORG-0', 'Org-1', 'org_1', 'z', 'é']
@@ -64,6 +67,19 @@ test.each([
     state: 'fail',
     found: expect.stringContaining(` s ${way} PostgreSQL`),
   })
+})
+
+test('doctor names a PostgreSQL that accepts connections and does not respond', async () => {
+  const { store, settings } = await (await openLive('none')).openApp()
+  const relay = await startRelay(store.databaseUrl)
+  relay.freeze()
+  const frozen = openDatabase(urlWith(store.databaseUrl, { port: relay.port }))
+  const { findings } = await checkStore({ ...store, database: frozen }, settings, 100)
+  relay.cut()
+  await frozen.end()
+  expect(findings).toMatchObject([
+    { check: 'PostgreSQL', found: `${describeDatabase(frozen)}: no response within 100 ms` },
+  ])
 })
 
 test('doctor warns of a collation that changed under the indexes, with the statements that rebuild them', async () => {

@@ -1,5 +1,10 @@
 import { expect, test, vi } from 'vitest'
-import { PostError, postMessage, signatureHeaders } from '../../src/features/notify/post.ts'
+import {
+  PostError,
+  postMessage,
+  postOnce,
+  signatureHeaders,
+} from '../../src/features/notify/post.ts'
 import { startReceiver } from './receiver-server.ts'
 
 /** One message to one receiver. */
@@ -45,6 +50,18 @@ test.each([
     if (problem !== null) expect(error?.waitS).toBe(60)
     // No further try at once.
     expect(receiver.asked() - askedBefore).toBe(1)
+  },
+)
+
+test.each([
+  [499, false],
+  [500, true],
+])(
+  'whether a response with status %d is worth another try: %j',
+  async (status, isWorthRetrying) => {
+    receiver.answer(status)
+    const sent = postOnce({ shape: 'json', url: receiver.url }, { id: 'id', body: '{}' }, undefined)
+    await expect(sent).rejects.toMatchObject({ message: `HTTP ${status}`, isWorthRetrying })
   },
 )
 

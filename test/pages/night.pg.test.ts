@@ -136,10 +136,13 @@ async function expectResolvedBy(runId: string | null) {
 
 test('the overview promises a nightly run only with a worker, says what a pause does, and without a schedule has the last run of everything', async () => {
   const own = await openLive('none')
-  await own.importCatalog()
   const app = await own.openApp()
   const collabSync = onApp(app)
   const overview = await askPages(app)
+  const isOffered = async () => (await overview.page('/')).text.includes('class="button primary"')
+  expect(await isOffered()).toBe(false)
+  await own.importCatalog()
+  expect(await isOffered()).toBe(true)
   expect(await overview.words('/')).toMatch(
     /No nightly run yet .*, and starts only if a worker is running\. .*No worker has started yet, .* never checked/,
   )
@@ -171,4 +174,9 @@ test('the overview promises a nightly run only with a worker, says what a pause 
   expect(words).toMatch(/The last run of everything succeeded .* The tables are complete up to /)
   await collabSync.setSchedule({})
   expect(await overview.words('/')).toMatch(/No nightly run yet The tables are complete up to /)
+
+  await collabSync.removeSchedule()
+  expect(await isOffered()).toBe(true)
+  await own.rows(`update sync.runs set status = 'running', finished_at = null`)
+  expect(await isOffered()).toBe(false)
 })

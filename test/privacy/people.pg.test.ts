@@ -69,11 +69,18 @@ test.each(COMMENT_PEOPLE)(
       { [member]: { name: NEW.name, email: NEW.email } },
       { [member]: { ...NEW, userId: 'other-5' } },
       { [member]: { userId: 'other-6', name: 'Bob', email: `Bob <${NEW.email}>` } },
+      { [member]: { userId: 'other-7', name: NEW.email } },
       {
         commentText: `Ask ${OLD.email} or ${MORE.homeEmail}`,
         task: { id: ID, of: OLD.name, by: MORE.nickName },
       },
     )
+    // Each in one column alone.
+    for (const user of [
+      { userId: 'other-8', name: NEW.email },
+      { userId: 'other-9', name: 'Bob', assistant: NEW.email },
+    ])
+      live.world.putUser(place.organizationId, user)
     await live.run()
     const before = await raws()
     const users = await live.rows(
@@ -86,10 +93,10 @@ test.each(COMMENT_PEOPLE)(
     await expectNoTrace(live.database, ['zzyzx'])
     const after = await raws()
     expect(after.map(({ task }) => task)).toEqual([
-      ...[1, 2, 3, 4, 5, 6].map(() => undefined),
+      ...[1, 2, 3, 4, 5, 6, 7].map(() => undefined),
       { id: pseudonym, of: 'erased', by: 'erased' },
     ])
-    for (const [index, { commentText, ...raw }] of after.slice(0, 6).entries()) {
+    for (const [index, { commentText, ...raw }] of after.slice(0, 7).entries()) {
       const isTheirs = person === 'author' && index < 4
       expect(commentText).toBe(isTheirs ? undefined : 'words')
       for (const other of COMMENT_PEOPLE)

@@ -520,6 +520,16 @@ describe('what fails', () => {
     const [state] = await it.rows('select reason from sync.refresh_state')
     expect(state?.reason).toContain('seems to be unavailable')
   })
+
+  test('failures of one organization alone do not pause it', async () => {
+    const { refresher, rows } = await opened()
+    const { polling } = refresher
+    for (let poll = 0; poll < 100; poll++) polling.polled('failed', 1)
+    expect(polling.isPaused).toBe(false)
+    polling.polled('failed', 2)
+    const paused = () => rows('select from sync.refresh_state where reason is not null')
+    await until('it is paused', async () => (await paused()).length === 1)
+  })
 })
 
 test('after an error of PostgreSQL, the page is not polled again at once', async () => {

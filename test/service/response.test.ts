@@ -42,6 +42,13 @@ describe('a success', () => {
     })
   })
 
+  test('has a secret of twelve characters masked, and no shorter one', () => {
+    const secrets = ['elevenchars', 'twelve-chars']
+    const body = { result: { ...good.result, data: secrets } }
+    const data = ['elevenchars', '[secret]']
+    expect(readResponse(reply(body), { ...target, secrets })).toMatchObject({ data })
+  })
+
   test('with the same bytes as before is told by its digest, and not parsed', () => {
     const notJson = Buffer.from('not JSON at all')
     const digest = createHash('sha256').update(notJson).digest().subarray(0, 16)

@@ -1,5 +1,6 @@
 import { beforeEach, expect, test } from 'vitest'
 import { UsageError } from '../../src/base/errors.ts'
+import { readRunDetails } from '../../src/client/run-reports.ts'
 import { transaction } from '../../src/core/database/pool.ts'
 import * as scopes from '../../src/core/database/statements/scopes.ts'
 import { countHeld, decideHeld } from '../../src/core/sync/held.ts'
@@ -66,6 +67,12 @@ test('a decision is refused once another one was made, or a later run has seen a
   })
   await expect(decide(again)).rejects.toThrow(/Check them again\.$/)
   expect(await waitingOf(second)).toBe(1 + countListings(second))
+})
+
+test('a decision about what several runs held last names none of them', async () => {
+  await runWithEmptyListingsOf(first, second)
+  await live.run({ scope: { organizationIds: [second] } })
+  expect(await accept({})).toMatchObject({ runId: null })
 })
 
 test('a decision waits for a run that writes to the listing', async () => {
@@ -159,6 +166,9 @@ test('a refused response removes nobody and is not held again; another one is, a
     people: peopleOf(first),
     left: 0,
   })
+  const runs = await live.rows('select run_id from sync.runs order by requested_at desc limit 1')
+  const details = await readRunDetails(live.database.pool, runs[0].run_id)
+  expect(details).toMatchObject({ held: { listings: 0 }, refused: { listings: all } })
   await expect(accept({ organizationId: first })).rejects.toThrow(
     `Organization "${first}" has no open held removal: ${all} were refused.`,
   )

@@ -6,9 +6,9 @@ import type { Live, RunRow } from '../helpers/live.ts'
 let live: Live
 
 /** One call at a time, in the order of the catalog: the numbers of calls are exact. */
-async function openOneByOne(organizations: number): Promise<void> {
+async function openOneByOne(organizations: number, annotationsPerDocument = 3): Promise<void> {
   live = await openLoaded('none', {
-    world: { organizations, documentsPerOrganization: 2, annotationsPerDocument: 3 },
+    world: { organizations, documentsPerOrganization: 2, annotationsPerDocument },
     settings: { SYNC_CONCURRENCY: '1' },
   })
 }
@@ -62,6 +62,15 @@ test('organizations that are forbidden since the last run do not end it, also wh
     { kind: 'forbidden', match: ({ data }) => forbidden.has(data.organizationId) },
   ])
   expect(await live.run()).toMatchObject({ status: 'partial', organizations_done: 5 })
+})
+
+test('one good response of a run proves key and token before it is committed, whatever is forbidden after it', async () => {
+  await openOneByOne(2, 20)
+  expect(await live.run()).toMatchObject({ status: 'succeeded' })
+  let good: string | undefined
+  live.standIn.setFaults([{ kind: 'forbidden', match: ({ body }) => body !== (good ??= body) }])
+  const run = await live.run({ scope: { operations: ['comments'] } })
+  expect(run).toMatchObject({ status: 'partial', annotations_done: 1, scopes_skipped: 0 })
 })
 
 test('a run for one organization that is forbidden is worked to its end', async () => {

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { addToCatalog, removeFromCatalog } from '../../src/features/catalog/change.ts'
+import { lock } from '../../src/core/database/locks.ts'
 import { transaction } from '../../src/core/database/pool.ts'
 import * as runs from '../../src/core/database/statements/runs.ts'
 import { edit } from '../../src/demo/changes.ts'
@@ -56,6 +57,22 @@ describe('without refresh', () => {
       },
     ])
     expect(await rows('select from sync.hints')).toEqual([])
+  })
+
+  test('hints that waited for each other share the run that the first of them made', async () => {
+    const given = await transaction(live.database.pool, async (client) => {
+      await lock(client, 'hints')
+      const both = Promise.all([give(thread()), give(thread())])
+      const waiting = () =>
+        rows(
+          `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+        )
+      await until('both wait', async () => (await waiting()).length === 2)
+      return { both }
+    })
+    const [first, second] = await given.both
+    expect(second?.hinted).toEqual(first?.hinted)
+    expect(await rows('select from sync.runs')).toHaveLength(1)
   })
 
   test('a run that has begun, or is about to end, is none that will look later', async () => {

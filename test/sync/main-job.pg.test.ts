@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { ATTEMPTS_MAX } from '../../src/core/run/claim.ts'
 import { addComment, deleteComment, edit, leaveDocument } from '../../src/demo/changes.ts'
 import { places } from '../../src/demo/catalog.ts'
 import type { Comment } from '../../src/demo/comments.ts'
@@ -90,10 +91,24 @@ test('a second run over an unchanged service, and one of a user, touch no row', 
   expect(await rowsTouched(live.database)).toBe(before)
 })
 
+test.each([
+  [ATTEMPTS_MAX - 1, 'succeeded'],
+  [ATTEMPTS_MAX, 'failed'],
+])('a batch that was begun %i times before: the run has %s', async (attempts, status) => {
+  const app = await live.openApp()
+  const { organizationId, documentId } = busyPlace(live.world)
+  const scope = { organizationIds: [organizationId], documentId }
+  const { runId, items } = await startRun(app.sync, { ...AS_RUN, scope })
+  await live.rows('update sync.run_items set attempts = $2 where run_id = $1', runId, attempts)
+  await endDirectly(app, runId, items)
+  const [run] = await live.rows('select status from sync.runs where run_id = $1', runId)
+  expect(run).toEqual({ status })
+})
+
 test('a batch that was partly committed continues with the scopes that no commit has done', async () => {
   const { organizationId, documentId } = busyPlace(live.world)
   const scope = { organizationIds: [organizationId], documentId, operations: ['comments' as const] }
-  const app = await live.openApp()
+  const app = await live.openApp({ SYNC_CONCURRENCY: '1' })
   const bits = async (runId: string) => {
     const [item] = await live.rows(
       `select only_scopes::text as wanted, done_scopes::text as done from sync.run_items where run_id = $1`,
@@ -103,9 +118,12 @@ test('a batch that was partly committed continues with the scopes that no commit
       [...(text ?? '')].flatMap((bit, n) => (bit === '1' ? n : []))
     return { wanted: numbers(item.wanted), done: numbers(item.done) }
   }
+  // Half a second after the first response, and again, it is stored.
+  live.standIn.latencyMs = 200
   const whole = await runDirectly(app, { ...AS_RUN, scope })
+  live.standIn.latencyMs = 0
   const { wanted, done } = await bits(whole)
-  expect(wanted.length).toBeGreaterThan(1)
+  expect(wanted.length).toBeGreaterThan(6)
   expect(done).toEqual(wanted)
   const { runId: interrupted, items } = await startRun(app.sync, { ...AS_RUN, scope })
   await live.rows(

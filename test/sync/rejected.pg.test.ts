@@ -147,6 +147,8 @@ test('what a user has set aside makes no later night partial, until its content 
   expect(await collabSync.setAsideRejectedRecords(choice, as)).toEqual({ changed: 1 })
   expect(await collabSync.setAsideRejectedRecords(choice, as)).toEqual({ changed: 0 })
   expect((await collabSync.listRejectedRecords()).items).toEqual([])
+  const { rejectedRecords } = (await collabSync.getRun(first.run_id)) ?? {}
+  expect(rejectedRecords).toMatchObject([{ setAsideReason: as.reason }])
 
   // The same content, its members in another order.
   serve({ ...members, commentId: 'x' }, ...good)

@@ -25,7 +25,6 @@ export async function fetchEach(
   const stats = noCallStats()
   const rules = await source.now()
   const fetching = { collabApi, database, maxIds, rules, call: { stats, signal: drained } }
-  collabApi.startAfresh()
   const worker = async () => {
     // A loop that fails ends the generator, and with it the loops of the other workers.
     for await (const place of scopes) {

@@ -41,7 +41,7 @@ function encodedPattern(text: string): string {
   return [...text]
     .map((character) => {
       // PostgreSQL knows the case of ASCII alone where the database has the locale C.
-      const either = new Set([character.toLowerCase(), character.toUpperCase()])
+      const either = new Set([character, character.toLowerCase(), character.toUpperCase()])
       return `(?:${[...either].map((each) => `\\\\*${literal(each)}`).join('|')}|${ENCODED})`
     })
     .join('')
