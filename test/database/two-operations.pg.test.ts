@@ -141,13 +141,13 @@ test.each(KINDS)(
     await set('comments', `own_checked_at = '-infinity', failing_since = null`)
     expect(await page()).toMatchObject({ checkedAt: null, isStale: true })
     if (kind !== 'organization') expect(await stateBeneath(kind)).toBe('never_checked')
-    await leaveOut(['users', 'comments'])
+    await select([])
     expect(await page()).toMatchObject({ isLeftOut: true })
     if (kind !== 'organization') expect(await stateBeneath(kind)).toBe('not_synced')
-    await leaveOut(['comments'])
+    await select(['users'])
     expect(await page()).toMatchObject({ isLeftOut: false })
     if (kind !== 'organization') expect(await stateBeneath(kind)).toBe('good')
-    await leaveOut([])
+    await select(['users', 'comments'])
     await set('comments', `own_checked_at = null`)
     expect(await page()).toEqual({ ...good, failingRunId: runOfFailure })
   },
@@ -170,8 +170,8 @@ test.each(['freshness', 'coverage'])(
   },
 )
 
-async function leaveOut(operations: readonly Operation[]): Promise<void> {
-  await pool.query('update collab_store.definitions set operations_left_out = $1', [operations])
+async function select(operations: readonly Operation[]): Promise<void> {
+  await pool.query('update collab_store.definitions set operations = $1', [operations])
 }
 
 test('the state of a document whose listings are left out is that of its annotations', async () => {
@@ -179,7 +179,7 @@ test('the state of a document whose listings are left out is that of its annotat
   const ids = { organizationId: 'o', documentId: 'd' }
   const annotations = ['a', 'b'].map((annotationId) => ({ ...ids, annotationId }))
   await importCatalog(pool, listSource('test', annotations), { prune: null })
-  await leaveOut(['users'])
+  await select(['comments'])
   const setChecks = (one: string, all: string) =>
     pool.query(
       `update collab_store.annotations set own_checked_at = case annotation_id when 'a' then $1::timestamptz else $2::timestamptz end`,
@@ -191,7 +191,7 @@ test('the state of a document whose listings are left out is that of its annotat
   expect(await stateBeneath('document')).toBe('stale')
   await setChecks('now', 'now')
   expect(await stateBeneath('document')).toBe('good')
-  await leaveOut(['users', 'comments'])
+  await select([])
   expect(await stateBeneath('document')).toBe('not_synced')
 })
 

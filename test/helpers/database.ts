@@ -110,7 +110,8 @@ async function ensureTemplate(server: pg.Client, template: string): Promise<void
   await server.query(`create database ${template}`)
   try {
     const url = urlWith(inject('postgresUrl'), { database: template })
-    await migrate(url)
+    // With every operation.
+    await migrate(url, { freshnessPromiseMs: 26 * 3_600_000 })
     await migrateQueue({ kind: 'postgres', url })
   } catch (error) {
     await server.query(`drop database ${template} with (force)`)

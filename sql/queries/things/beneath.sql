@@ -30,7 +30,7 @@ with wrote as (
     min(failing_since) as failing_since, bool_or(is_stale) as is_stale
   from collab_store.checked_listings
   cross join collab_store.definitions
-  where organization_key = $1 and operation <> all(operations_left_out)
+  where organization_key = $1 and operation = any(operations)
   group by 1, 2
 ), scopes as (
   select 'userGroup' as kind, 1 as step, g.organization_user_group_id as id, g.name, g.active, c.failing_since, c.checked_at, c.is_stale,
@@ -56,14 +56,14 @@ with wrote as (
   ) f using (document_key)
   where d.organization_key = $1
   union all
-  select 'annotation', 3, annotation_id, null, active, failing_since, checked_at, is_stale, 'comments' = any(operations_left_out),
+  select 'annotation', 3, annotation_id, null, active, failing_since, checked_at, is_stale, 'comments' <> all(operations),
     null, null, comment_count
   from collab.annotations
   cross join collab_store.definitions
   where $2 is not null and organization_id = $4 and document_id = $5
 )
 select place, id, kind, name, case when state <> 'not_synced' or kind <> 'document' then state else (
-    select case when count(*) = 0 or 'comments' = any(min(d.operations_left_out)) then state when bool_or(x.checked_at is null) then 'never_checked'
+    select case when count(*) = 0 or 'comments' <> all(min(d.operations)) then state when bool_or(x.checked_at is null) then 'never_checked'
       when bool_or(x.is_stale) then 'stale' else 'good' end
     from collab_store.documents o
     join collab_store.checked_annotations x using (document_key)

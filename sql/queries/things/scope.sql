@@ -51,7 +51,7 @@ select p.organization_key, p.organization_name, p.document_name, p.key, p.name, 
     order by f.failure_id desc limit 1) as failing_run_id
 from place p
 cross join (select checked_at, batch_key from checks order by checked_at nulls first limit 1) c
-cross join (select min(failing_since) as failing_since, bool_or(is_stale) as is_stale, bool_and(operation = any(operations_left_out)) as is_left_out
+cross join (select min(failing_since) as failing_since, bool_or(is_stale) as is_stale, bool_and(operation <> all(operations)) as is_left_out
   from checks cross join collab_store.definitions) f
 cross join lateral (
   select count(*)::int as annotations, coalesce(sum(x.comment_count), 0)::int as comments,

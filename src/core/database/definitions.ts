@@ -4,7 +4,7 @@ import { OPERATION_NAMES } from '../../base/operations.ts'
 import type { Operation } from '../../base/operations.ts'
 import { codeOf } from './connection-errors.ts'
 import type { Database } from './pool.ts'
-import type { On, RowOf } from './statement.ts'
+import type { On } from './statement.ts'
 import { RECENT_S } from './scopes.ts'
 import type { StoredEmails } from './users.ts'
 import * as batches from './statements/batches.ts'
@@ -68,7 +68,6 @@ export async function setDefinitions(on: On, ours: Definitions) {
   const { refreshBudget = null, changeTargetMs = CHANGE_TARGET_MS } = ours
   const { privacyEmail = 'keep', privacyRaw = 'keep', privacyExclude = null } = ours
   const { operations = OPERATION_NAMES } = ours
-  const leftOut = OPERATION_NAMES.filter((each) => !operations.includes(each))
   const before = await statements.read.one(on)
   await statements.set.run(on, {
     freshnessPromiseS: freshnessPromiseMs / 1000,
@@ -79,12 +78,12 @@ export async function setDefinitions(on: On, ours: Definitions) {
     privacyEmail,
     privacyRaw,
     privacyExclude,
-    leftOut,
+    operations,
   })
   const isNew =
     before.refreshBudget !== refreshBudget ||
     before.freshnessPromiseS * 1000 !== freshnessPromiseMs ||
-    before.operationsLeftOut.join() !== leftOut.join()
+    before.operations.join() !== operations.join()
   if (refreshBudget !== null && isNew) {
     const fault = await budgetFault(on, { ...ours, refreshBudget })
     if (fault !== null) throw new UsageError(`${fault} The database keeps its earlier values.`)
@@ -115,7 +114,7 @@ export async function budgetFault(
   on: On,
   { freshnessPromiseMs, refreshBudget }: Definitions & { readonly refreshBudget: number },
 ): Promise<string | null> {
-  const operations = synced(await statements.read.one(on))
+  const { operations } = await statements.read.one(on)
   const { scopes } = await batches.countScopes.one(on, { operations, organizationIds: null })
   const least = leastBudget(scopes, freshnessPromiseMs / 1000)
   if (least <= refreshBudget) return null
@@ -137,7 +136,7 @@ export async function requireDefinitions(database: Database, ours: Definitions):
       inUnits(ours.freshnessPromiseMs),
       inUnits(stored.freshnessPromiseS * 1000),
     ],
-    ['SYNC_OPERATIONS', operations.join(','), synced(stored).join(',')],
+    ['SYNC_OPERATIONS', operations.join(','), stored.operations.join(',')],
     ['COMMENT_WRITTEN_MEMBER', commentWrittenMember, stored.writtenMember],
     ['REPORT_TZ', reportTimeZone, stored.reportTimeZone],
     ['REFRESH_BUDGET', ours.refreshBudget, stored.refreshBudget],
@@ -153,10 +152,6 @@ export async function requireDefinitions(database: Database, ours: Definitions):
       `${name} is ${here ?? 'not set'} in the settings of this process and ${there ?? 'not set'} in the database. All processes must use the same value. ${fix} in this process, or run \`collab-sync migrate\` with the value for all of them.`,
     )
   }
-}
-
-function synced({ operationsLeftOut }: RowOf<typeof statements.read>): Operation[] {
-  return OPERATION_NAMES.filter((each) => !operationsLeftOut.includes(each))
 }
 
 const UNITS = [

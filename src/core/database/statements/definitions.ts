@@ -20,7 +20,7 @@ export const read = new Statement<
     privacyExclude: string | null
     refreshBudget: number | null
     changeTargetS: number
-    operationsLeftOut: readonly string[]
+    operations: readonly string[]
   }
 >('definitions/read', { neverNull: 'freshnessPromiseS changeTargetS' })
 
@@ -50,12 +50,12 @@ export const set = new Statement<
     privacyEmail: string
     privacyRaw: string
     privacyExclude: string | null
-    leftOut: readonly string[]
+    operations: readonly string[]
   },
   null
 >('definitions/set', {
   parameters:
-    'freshnessPromiseS writtenMember reportTimeZone refreshBudget changeTargetS privacyEmail privacyRaw privacyExclude leftOut',
+    'freshnessPromiseS writtenMember reportTimeZone refreshBudget changeTargetS privacyEmail privacyRaw privacyExclude operations',
 })
 
 /** The time in a time zone; fails for one that PostgreSQL does not know. */

@@ -2,8 +2,8 @@
 -- no run would end that. Freshness, coverage and attention do not count them. What is stored of them stays, with is_stale.
 -- Works with: 0.1.0
 
-alter table collab_store.definitions add column operations_left_out text[] not null default '{}';
-comment on column collab_store.definitions.operations_left_out is 'Operations that SYNC_OPERATIONS leaves out. Freshness, coverage and attention do not count their scopes.';
+alter table collab_store.definitions add column operations text[] not null default '{users,comments}';
+comment on column collab_store.definitions.operations is 'SYNC_OPERATIONS: what is synced. Freshness, coverage and attention do not count scopes of other operations.';
 
 create view collab_store.all_checks as
 with limits as materialized (
@@ -70,7 +70,7 @@ comment on column collab_store.all_checks.is_overdue is 'True if the last succes
 create or replace view collab_store.checks as
 select organization_key, operation, scopes, checked_at, failing_since, is_stale, is_overdue
 from collab_store.all_checks
-where operation <> all((select operations_left_out from collab_store.definitions)::text[]);
+where operation = any((select operations from collab_store.definitions)::text[]);
 
 -- Of what is stored, so that it counts operations that are not synced.
 create or replace view collab_store.organization_checks as
@@ -88,7 +88,7 @@ select h.held_id, h.run_id, h.organization_id, h.at, s.is_synced and l.failing_s
 from sync.held h
 join collab_store.checked_listings l using (batch_key, kind, scope_key)
 cross join lateral (
-  select l.operation <> all((select operations_left_out from collab_store.definitions)::text[]) as is_synced
+  select l.operation = any((select operations from collab_store.definitions)::text[]) as is_synced
 ) s
 where h.resolved_at is null and l.active;
 
@@ -100,7 +100,7 @@ from collab_store.checked_listings l
 join collab_store.organizations o using (organization_key)
 left join collab_store.documents d on l.kind = 'document' and d.document_key = l.scope_key
 where l.kind <> 'group' and l.active and o.active
-  and l.operation <> all((select operations_left_out from collab_store.definitions)::text[])
+  and l.operation = any((select operations from collab_store.definitions)::text[])
 union all
 select 'user group', o.organization_id, null, null, g.organization_user_group_id, l.checked_at, now() - l.checked_at,
   l.failing_since, l.is_stale, o.name, null, g.name, l.operation
@@ -108,7 +108,7 @@ from collab_store.checked_listings l
 join collab_store.organizations o using (organization_key)
 join collab_store.user_groups g on g.user_group_key = l.scope_key
 where l.kind = 'group' and l.active and o.active
-  and l.operation <> all((select operations_left_out from collab_store.definitions)::text[])
+  and l.operation = any((select operations from collab_store.definitions)::text[])
 union all
 select 'annotation', o.organization_id, d.document_id, x.annotation_id, null, x.checked_at, now() - x.checked_at,
   x.failing_since, x.is_stale, o.name, d.name, null, 'comments'
@@ -116,7 +116,7 @@ from collab_store.checked_annotations x
 join collab_store.documents d using (document_key)
 join collab_store.organizations o using (organization_key)
 where x.active and d.active and o.active
-  and 'comments' <> all((select operations_left_out from collab_store.definitions)::text[]);
+  and 'comments' = any((select operations from collab_store.definitions)::text[]);
 
 create or replace view reporting.coverage as
 select s.organization_id, s.level, coalesce(sum(s.scopes) filter (where s.in_catalog), 0)::bigint as known,
@@ -155,7 +155,7 @@ from (
     x.removal_held_since is not null, x.removal_refused_at is not null, 'users', 1
   from collab.users x
 ) s
-where s.operation <> all((select operations_left_out from collab_store.definitions)::text[])
+where s.operation = any((select operations from collab_store.definitions)::text[])
 group by s.organization_id, s.level, s.operation;
 comment on view reporting.freshness is 'One row per scope of the catalog (an operation of an organization, user group, document or annotation), with its last successful check. Operations that SYNC_OPERATIONS leaves out have no rows.';
 comment on view reporting.coverage is 'Counts by organization, level and operation of what was checked and how recently. known = fresh + stale + held + never_synced. Operations that SYNC_OPERATIONS leaves out have no rows. Key: organization_id, level, operation.';
