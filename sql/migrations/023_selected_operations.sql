@@ -1,5 +1,5 @@
--- Operations that SYNC_OPERATIONS leaves out are not synced, so that their scopes cannot be never checked, overdue or failing:
--- no run would end that. Freshness, coverage and attention do not count them. What is stored of them stays, with is_stale.
+-- Runs do not fetch scopes of operations that SYNC_OPERATIONS leaves out, so freshness, coverage and attention no longer count
+-- these scopes. Their stored rows stay, and is_stale marks them when they may be out of date.
 -- Works with: 0.1.0
 
 alter table collab_store.definitions add column operations text[] not null default '{users,comments}';
@@ -72,7 +72,7 @@ select organization_key, operation, scopes, checked_at, failing_since, is_stale,
 from collab_store.all_checks
 where operation = any((select operations from collab_store.definitions)::text[]);
 
--- Of what is stored, so that it counts operations that are not synced.
+-- Counts all operations, because reports contain stored rows of operations that are not synced.
 create or replace view collab_store.organization_checks as
 select organization_key,
   case when bool_and(checked_at is not null) filter (where operation = 'comments')

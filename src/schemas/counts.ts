@@ -98,7 +98,7 @@ export type CountsOf<Subject extends keyof RunCounts> = RunCounts[Subject][numbe
 
 export const RUN_SUBJECTS = Object.keys(RUN_COUNTS) as readonly (keyof RunCounts)[]
 
-/** The subjects of which a run stores rows. */
+/** The kinds of records that a run stores. */
 export const STORED_SUBJECTS = RUN_SUBJECTS.filter((subject) =>
   RUN_COUNTS[subject].some(([, member]) => member.endsWith('Written')),
 )

@@ -110,7 +110,7 @@ async function ensureTemplate(server: pg.Client, template: string): Promise<void
   await server.query(`create database ${template}`)
   try {
     const url = urlWith(inject('postgresUrl'), { database: template })
-    // With every operation.
+    // Selects every operation, also one that a later migration adds.
     await migrate(url, { freshnessPromiseMs: 26 * 3_600_000 })
     await migrateQueue({ kind: 'postgres', url })
   } catch (error) {

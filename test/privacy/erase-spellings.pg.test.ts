@@ -171,3 +171,13 @@ test('with PRIVACY_EMAIL=hash too, a person is erased by the address', async () 
   await live.run({ settings })
   expect(tracesIn(await stored())).toEqual([])
 })
+
+test('an id with a letter in title case is found in a list', async () => {
+  const userId = 'qx-ǅ-1'
+  live.world.putUser(place.organizationId, { userId, name: 'Bob' })
+  say({ watchers: `user-18, ${userId}` })
+  await live.run()
+  expect(await stored()).toContain('user-18, qx-ǆ-1')
+  await eraseUser(live.database.pool, { ...EVERYWHERE, userId })
+  expect(await stored()).not.toContain('qx-ǆ-1')
+})

@@ -63,12 +63,12 @@ with wrote as (
   where $2 is not null and organization_id = $4 and document_id = $5
 )
 select place, id, kind, name, case when state <> 'not_synced' or kind <> 'document' then state else (
-    select case when count(*) = 0 or 'comments' <> all(min(d.operations)) then state when bool_or(x.checked_at is null) then 'never_checked'
+    select case when count(*) = 0 then state when bool_or(x.checked_at is null) then 'never_checked'
       when bool_or(x.is_stale) then 'stale' else 'good' end
     from collab_store.documents o
     join collab_store.checked_annotations x using (document_key)
     cross join collab_store.definitions d
-    where o.organization_key = $1 and o.document_id = beneath.id and x.active
+    where o.organization_key = $1 and o.document_id = beneath.id and x.active and 'comments' = any(d.operations)
   ) end as state, coalesce(comments, case when kind = 'document' and $1 is not null then (
     select coalesce(sum(x.comment_count), 0)::int
     from collab_store.documents d
